@@ -23,6 +23,8 @@ package struct Cloud: Sendable {
     package var signIns: SignInGate
     /// What was logged as damaged.
     package let damage = DamageReports()
+    /// What was logged as let through although Apple refuses it.
+    let leniency = LeniencyReports()
     /// Whether the store can be written.
     package let readiness = Readiness()
     /// The bound of device streams and courier polls together.

@@ -91,6 +91,14 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var existingRecords = ExistingRecordPolicy.standard
 
+    @Option(
+        help: """
+            Whether what Apple's servers refuse is refused where it would work here: lenient lets it \
+            through and says so in the log and in 'push explain'.
+            """
+    )
+    var strictness = Strictness.lenient
+
     @OptionGroup var limits: LimitOptions
 
     @OptionGroup(title: "Encryption") var rootKey: RootKeyOptions
@@ -166,6 +174,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.push.pruning = pruning
         configuration.limits.duplicateSubscriptions = duplicateSubscriptions
         configuration.limits.existingRecords = existingRecords
+        configuration.limits.strictness = strictness
         try settings().apply(to: &configuration)
         configuration.rootKey = rootKey.location.source
         configuration.acceptsLostKeys = rootKey.acceptLostKeys

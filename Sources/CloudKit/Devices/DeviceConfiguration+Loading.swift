@@ -11,6 +11,8 @@ extension DeviceConfiguration {
         static let environment = "TIDEBELL_ENVIRONMENT"
         static let container = "TIDEBELL_CONTAINER"
         static let home = "TIDEBELL_HOME"
+        /// Whether nothing is to be printed about waits.
+        static let quiet = "TIDEBELL_QUIET"
     }
 
     /// The file in the state folder that configures a device.

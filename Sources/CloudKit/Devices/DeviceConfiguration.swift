@@ -11,6 +11,7 @@ import Foundation
 /// | `TIDEBELL_ENVIRONMENT` | `environment` | `development` (when not set) or `production` |
 /// | `TIDEBELL_CONTAINER` | `container` | the container `CKContainer.default()` returns |
 /// | `TIDEBELL_HOME` | – | folder of the device's state; `$HOME/.tidebell` when not set |
+/// | `TIDEBELL_QUIET` | – | anything: not to print that operations wait for the network |
 ///
 /// Variables win over a sign-in with `tidebell login`, which wins over the file
 /// `device.json` in that folder.

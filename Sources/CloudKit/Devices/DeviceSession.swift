@@ -30,6 +30,8 @@ package final class DeviceSession: Sendable {
     private let time: Time
     /// A random number from 0 to 1 each time: how much of their spread waits take.
     let jitter: @Sendable () -> Double
+    /// Says that operations wait for the network.
+    let waitNotice: WaitNotice
     /// The waits servers asked for.
     let throttles = Locked(Throttles())
     /// Where operations run that were added to a database or a container.
@@ -67,12 +69,16 @@ package final class DeviceSession: Sendable {
     }
 
     /// Creates a device.
+    ///
+    /// - Parameter notice: What is told, once, that operations wait for the network.
     package init(
         configuration: DeviceConfiguration,
         transport: any Transport,
         time: Time,
-        jitter: @escaping @Sendable () -> Double
+        jitter: @escaping @Sendable () -> Double,
+        notice: @escaping @Sendable (String) -> Void = { _ in }
     ) {
+        waitNotice = WaitNotice(notice)
         self.configuration = .success(configuration)
         accounts = DeviceAccounts(self.configuration, clock: time.clock)
         self.transport = transport
@@ -84,6 +90,7 @@ package final class DeviceSession: Sendable {
 
     /// Creates the device that the environment variables describe.
     package init(variables: [String: String]) {
+        waitNotice = .standardError(variables)
         do {
             let configuration = try DeviceConfiguration.load(environment: variables)
             self.configuration = .success(configuration)

@@ -85,6 +85,10 @@ extension ContainerConnection {
                     after: attempt, failure, by: retry, jitter: session.jitter()
                 )
             else { throw failure.error.ofAccount }
+            if options.waitsForNetwork {
+                let server = try? session.configuration.get().server
+                session.waitNotice.isWaiting(call.endpoint, server: server, after: failure)
+            }
             do {
                 try await session.clock.sleep(
                     for: delay,

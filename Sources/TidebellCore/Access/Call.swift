@@ -52,6 +52,10 @@ package struct Call: Sendable {
     /// Called with the ID of every subscription that was asked for and is damaged.
     package var reportDamagedSubscription: @Sendable (_ subscriptionID: String) -> Void = { _ in }
 
+    /// Called with what was let through although Apple refuses it, and a sentence about that.
+    package var reportLeniency: @Sendable (_ subject: String, _ warning: String) -> Void = { _, _ in
+    }
+
     /// Creates a call.
     package init(
         container: ContainerKey,

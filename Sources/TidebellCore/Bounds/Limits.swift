@@ -80,6 +80,13 @@ package struct Limits: Sendable, Hashable {
     package var notificationsPerUser = 10_000
     /// Which subscriptions count as duplicates of others (SUB-34).
     package var duplicateSubscriptions = DuplicatePolicy.standard
+    /// Whether what Apple refuses is refused where it would work here.
+    package var strictness = Strictness.lenient
+    /// The record types whose `recordName` is queryable; only where ``strictness`` is Apple's
+    /// (QUERY-14).
+    package var typesQueryableByName: Set<String> = []
+    /// The containers that there are; nil for any that somebody names (ERR-14).
+    package var knownContainers: Set<String>?
     /// The answer to saving a new record whose ID exists (SAVE-8).
     package var existingRecords = ExistingRecordPolicy.standard
     /// Push tokens of one user (WS:PropertyMetrics).

@@ -80,6 +80,7 @@ extension PushExplainer {
         let verdict = subscription.map { $0.explainedVerdict(on: change.entry, asked: query) }
         var explained = ExplainedSubscription(
             userName: try name(of: user), subscriptionID: id, summary: subscription?.summary,
+            warning: subscription.flatMap(AppleRules.breach(by:))?.warning,
             rule: verdict?.rule ?? .gone(isUsedUp: matches.contains(where: \.isLast)),
             outcome: .doesNotFire
         )

@@ -77,6 +77,7 @@ extension ExplainedSubscription {
             writer.member("subscriptionID", subscriptionID)
             writer.member("user", userName)
             writer.member("summary", summary)
+            writer.member("warning", warning)
             writer.member("reason", rule.clause)
             writer.member("rule", rule.number)
             switch outcome {

@@ -112,7 +112,8 @@ extension ExplainedSubscription {
             case .notified(let notifications): notifications.flatMap { $0.lines(of: change) }
             default: []
             }
-        return [title + ": " + rule.text] + details.map { "      " + $0 }
+        let warnings = warning.map { ["! " + $0] } ?? []
+        return [title + ": " + rule.text] + (warnings + details).map { "      " + $0 }
     }
 }
 

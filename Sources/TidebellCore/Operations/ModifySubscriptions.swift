@@ -73,6 +73,10 @@ extension ModifySubscriptions {
         if let zoneID = subscription.zoneID, !zoneID.isDefault {
             _ = try zones.access(to: zoneID)
         }
+        try call.hold(
+            AppleRules.breach(by: subscription),
+            of: "subscription '\(WireError.shortened(subscription.subscriptionID))'"
+        )
         guard let type = subscription.queriedType.map(schema.awaited) else { return }
         try FilterRules.check(
             subscription.filters,

@@ -23,6 +23,10 @@ extension QueryRecords {
         let type = try request.query.type(for: call, in: reader)
         try FilterRules.check(request.query.filters, of: "query", on: type, call.limits)
         try SortRules.check(request.query.sorts, on: type, call.limits)
+        try call.hold(
+            AppleRules.breach(by: request.query, indexed: call.limits.typesQueryableByName),
+            of: "a query of '\(WireError.shortened(request.query.recordType))'"
+        )
         // Search
         let hash = request.hash(
             in: try named.first?.database.key ?? call.database().key, for: call

@@ -41,6 +41,10 @@ struct SubscriptionSet {
         {
             throw WireError.duplicate(of: id.text)
         }
+        // SUB-70: a subscription's kind never changes, so this is no update of that one.
+        if let before, before.kind != subscription.kind, limits.duplicateSubscriptions != .lenient {
+            throw WireError.otherKind(before.kind, than: subscription.kind, id.text)
+        }
         let summary = SubscriptionSummary(subscription)
         if let twin = try twin(of: subscription, summary) { throw WireError.duplicate(of: twin) }
         guard before != nil || known.count < limits.subscriptionsPerUser else {
@@ -128,6 +132,16 @@ extension WireSubscription {
 }
 
 extension WireError {
+    /// SUB-70: what would silently replace a subscription of another kind.
+    fileprivate static func otherKind(
+        _ old: WireSubscription.Kind, than new: WireSubscription.Kind, _ id: String
+    ) -> WireError {
+        .badRequest(
+            "subscription '\(WireError.shortened(id))' is a \(old) subscription, and its kind cannot "
+                + "change; save the \(new) subscription under another ID, or delete that one first"
+        )
+    }
+
     /// SUB-34: CloudKit's own words, which clients match, and its own code.
     fileprivate static func duplicate(of id: String) -> WireError {
         .badRequest(

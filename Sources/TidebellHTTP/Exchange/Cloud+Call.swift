@@ -39,6 +39,9 @@ extension Cloud {
             shares.metrics.metDamagedSubscription()
             damage.report(container, scope, subscription: id, to: logger)
         }
+        call.reportLeniency = { [leniency, logger] subject, warning in
+            leniency.report(subject, warning, in: container, scope, to: logger)
+        }
         return call
     }
 }

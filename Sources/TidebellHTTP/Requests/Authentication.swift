@@ -47,6 +47,9 @@ struct Authentication: Sendable {
             apiTokenHash: Secret.hash(apiToken),
             webTokenHash: webTokenHash
         )
+        if let known = limits.knownContainers, !known.contains(container.container) {
+            throw WireError.unknownContainer(container)
+        }
         if let caller = cache.caller(with: credentials) { return caller }
         let caller = try await caller(with: credentials, signIn: signIn, at: now)
         cache.remember(caller, for: credentials)
@@ -178,6 +181,16 @@ extension WireError {
             .authenticationFailed,
             "the API token is not known for container '\(container.container)' "
                 + "(\(container.environment.rawValue))"
+        )
+    }
+}
+
+extension WireError {
+    /// ERR-14: nobody made such a container.
+    fileprivate static func unknownContainer(_ container: ContainerKey) -> WireError {
+        .badRequest(
+            "there is no container '\(shortened(container.container))'",
+            ckCode: CKErrorCode.badContainer
         )
     }
 }

@@ -158,6 +158,9 @@ extension SettableLimit {
         "nameLength": "Apple's (LIMIT-11)",
         "deleteSelfReferences": "Apple's (REF-4, LIMIT-7)",
         "duplicateSubscriptions": "a policy: serve --duplicate-subscriptions",
+        "strictness": "a policy: serve --strictness",
+        "typesQueryableByName": "of the test kit",
+        "knownContainers": "of the test kit",
         "existingRecords": "a policy: serve --existing-records",
     ]
 

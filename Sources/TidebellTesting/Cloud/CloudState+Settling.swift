@@ -27,7 +27,10 @@ extension CloudState {
     /// moving the clock over the time they wait before they try again.
     func connectDevices() async throws {
         _ = try await changes.first(within: safetyLimit) { [self] in
-            "devices are not connected: \(disconnected.map(\.device.name))"
+            "these devices did not connect for pushes: "
+                + disconnected.map { device, state in
+                    "\(device.name) (its stream is \(state))"
+                }.joined(separator: ", ")
         } _: { [self] in
             _ = try running()
             let waiting = disconnected
@@ -55,12 +58,10 @@ extension CloudState {
         var missing: [String] = []
         for device in devices where device.isOnline {
             for (container, start) in device.registered {
-                let ids = try await notificationIDs(for: device, in: container, after: start)
-                missing += ids.filter {
-                    !device.inbox.contains($0) && !device.link.pushFaults.holdsBack($0)
-                }.map {
-                    "\($0) for \(device.name)"
-                }
+                let sent = try await notifications(for: device, in: container, after: start)
+                missing += sent.filter {
+                    !device.inbox.contains($0.id) && !device.link.pushFaults.holdsBack($0.id)
+                }.map { "push \($0.id) of subscription '\($0.subscriptionID)' to \(device.name)" }
             }
         }
         return missing
@@ -68,22 +69,28 @@ extension CloudState {
 
     private func undeliveredText() async -> String {
         do {
-            return "pushes are under way: \(try await undelivered())"
+            let waits = watchdog.waits.map { "\n  " + $0 }.joined()
+            guard try await running().isSettledWithApple() else {
+                return "settle() waits for pushes on their way to Apple's push service." + waits
+            }
+            let missing = try await undelivered().map { "\n  " + $0 }.joined()
+            return "settle() waits for pushes that the server sent and that did not arrive:"
+                + missing + waits
         } catch {
             return "the cloud cannot be read: \(error)"
         }
     }
 
-    /// The IDs of the notifications the log holds for a device.
-    private func notificationIDs(
+    /// The notifications the log holds for a device.
+    private func notifications(
         for device: TestDevice,
         in container: String,
         after start: Int64
-    ) async throws -> [String] {
+    ) async throws -> [(id: String, subscriptionID: String)] {
         let page = Self.page
         let clientID = device.deviceID
         return try await read(as: device, in: container) { reader, user in
-            var ids: [String] = []
+            var ids: [(id: String, subscriptionID: String)] = []
             var cursor = NotificationSequence(rawValue: start)
             while true {
                 let notifications = try reader.notifications(
@@ -92,7 +99,9 @@ extension CloudState {
                     excludingOrigin: clientID,
                     limit: page
                 )
-                ids += notifications.map(\.notificationID)
+                ids += notifications.map {
+                    (id: $0.notificationID, subscriptionID: $0.subscriptionID)
+                }
                 guard let last = notifications.last, notifications.count == page else { return ids }
                 cursor = last.sequence
             }
@@ -124,5 +133,38 @@ extension CloudState {
             else { return nil }
             return try body(reader, user)
         }
+    }
+}
+
+extension CloudState {
+    /// What keeps pushes from a device, as far as it shows: a sentence for each reason.
+    func reasonsForNoPush(to device: TestDevice) async -> String {
+        var reasons: [String] = []
+        if device.registered.isEmpty {
+            reasons.append(
+                "It is not registered for pushes: call registerForRemoteNotifications() on it.")
+        }
+        if !device.isOnline { reasons.append("It is offline.") }
+        for container in device.registered.keys.sorted() {
+            guard await hasNoSubscription(device, container) else { continue }
+            reasons.append("\(device.user ?? "Nobody") has no subscription in \(container).")
+        }
+        reasons += device.link.pushFaults.lines.map { "A fault waits for it: \($0)." }
+        return reasons.map { $0 + "\n" }.joined()
+    }
+
+    private func hasNoSubscription(_ device: TestDevice, _ container: String) async -> Bool {
+        let count = try? await read(as: device, in: container) { reader, user in
+            let scopes: [DatabaseKey] = [DatabaseScope.private, .shared, .public].map { scope in
+                DatabaseKey(
+                    container: user.container, scope: scope, owner: scope == .public ? nil : user.id
+                )
+            }
+            return try scopes.reduce(0) { sum, key in
+                guard let database = try reader.database(key) else { return sum }
+                return sum + (try reader.subscriptionIDs(of: user.id, in: database.id)).count
+            }
+        }
+        return count == 0
     }
 }

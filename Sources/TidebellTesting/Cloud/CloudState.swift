@@ -33,11 +33,14 @@ final class CloudState: Sendable {
     /// The push service of Apple's devices.
     let apns: FakeAPNs?
     private let usesSockets: Bool
+    private let strictness: ServerStrictness
     private let random: SeededRandom
     /// Where the server keeps everything.
     let folder: URL
     /// Where devices put the files that they download.
     let downloads: URL
+    /// Where devices have their homes.
+    let homes: URL
     /// What the server encrypts fields and files with: in memory only, so that the folder
     /// is what a disk is to a thief.
     private let rootKey: RootKey
@@ -47,12 +50,14 @@ final class CloudState: Sendable {
         defaultContainer: String,
         usesSockets: Bool,
         limits: ServerLimits,
+        strictness: ServerStrictness,
         seed: UInt64,
         clock: ManualClock,
         apns: FakeAPNs?,
         safetyLimit: Duration
     ) throws {
         state = Mutex(State(limits: limits))
+        self.strictness = strictness
         self.apns = apns
         apns?.follow(clock)
         self.safetyLimit = safetyLimit
@@ -66,7 +71,8 @@ final class CloudState: Sendable {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-test-\(Randomness.system.makeUUID())")
         downloads = URL(fileURLWithPath: folder.path + "-downloads", isDirectory: true)
-        TemporaryFolders.add([folder, downloads])
+        homes = URL(fileURLWithPath: folder.path + "-homes", isDirectory: true)
+        TemporaryFolders.add([folder, downloads, homes])
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         clock.onSleep { [weak changes, weak watchdog] in
             changes?.notify()
@@ -80,8 +86,8 @@ final class CloudState: Sendable {
     deinit {
         // When the server, which goes on for a moment, writes nothing any more; open files stay
         // usable until they are closed.
-        let remove: @Sendable () -> Void = { [folder, downloads] in
-            TemporaryFolders.remove([folder, downloads])
+        let remove: @Sendable () -> Void = { [folder, downloads, homes] in
+            TemporaryFolders.remove([folder, downloads, homes])
         }
         if let server = state.withLock({ $0.server }) {
             server.abandon(then: remove)
@@ -113,7 +119,8 @@ final class CloudState: Sendable {
             time: time,
             random: random,
             usesSockets: usesSockets,
-            limits: state.withLock(\.limits),
+            limits: rules(),
+            requestLimits: state.withLock(\.limits),
             apns: try apns?.configuration(),
             safetyLimit: safetyLimit,
             onIdle: { [weak changes] in changes?.notify() }
@@ -124,6 +131,13 @@ final class CloudState: Sendable {
         }
         state.withLock { $0.server = server }
         changes.notify()
+    }
+
+    /// The limits of the rules.
+    private func rules() -> Limits {
+        var limits = state.withLock(\.limits).rules
+        strictness.apply(to: &limits, defaultContainer: defaultContainer)
+        return limits
     }
 
     /// Sets the limits of the server that starts next.
@@ -182,7 +196,7 @@ final class CloudState: Sendable {
             stateFolder: nil,
             downloads: downloads.appendingPathComponent(deviceID, isDirectory: true)
         )
-        let device = TestDevice(
+        let device = try TestDevice(
             user: user,
             configuration: configuration,
             environment: environment,

@@ -46,7 +46,8 @@ final class LocalServer: Sendable {
         time: Time,
         random: SeededRandom,
         usesSockets: Bool,
-        limits: ServerLimits,
+        limits: Limits,
+        requestLimits: ServerLimits,
         apns: APNsConfiguration?,
         safetyLimit: Duration,
         onIdle: @escaping @Sendable () -> Void
@@ -60,7 +61,7 @@ final class LocalServer: Sendable {
         var shares = ShareLimits()
         // Those of sockets run by real time.
         shares.giveTime(safetyLimit)
-        limits.apply(to: &shares)
+        requestLimits.apply(to: &shares)
         let store = try dataFolder.openStore(
             for: .serving, time: time, randomness: random.randomness
         )
@@ -70,7 +71,7 @@ final class LocalServer: Sendable {
                 .secret,
             assets: try dataFolder.openAssets(rootKey: rootKey, logger: logger),
             rootKey: rootKey,
-            limits: limits.rules,
+            limits: limits,
             push: push,
             time: time,
             randomness: random.randomness,

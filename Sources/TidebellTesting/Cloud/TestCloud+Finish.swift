@@ -8,7 +8,7 @@ extension TestCloud {
     /// are still on their way, and faults that the test asked for and that did not happen.
     ///
     /// Call it last, while you hold the devices whose pushes are to count;
-    /// ``run(container:sockets:limits:seed:clock:apns:safetyLimit:isolation:_:)`` does both. It settles the cloud first, so that what is on its way counts; pushes that
+    /// ``run(container:sockets:limits:strictness:seed:clock:apns:safetyLimit:isolation:_:)`` does both. It settles the cloud first, so that what is on its way counts; pushes that
     /// you expect and do not care about are taken with ``TestDevice/takePushes()``.
     ///
     /// ```swift

@@ -19,6 +19,7 @@ extension TestCloud {
     ///   - container: The container of `CKContainer.default()` on all devices.
     ///   - sockets: Whether devices reach the server over HTTP on 127.0.0.1.
     ///   - limits: The limits of the server: how much is too much.
+    ///   - strictness: Whether what Apple's servers refuse is refused where it would work.
     ///   - seed: What UUIDs and tokens follow from.
     ///   - clock: The clock of server and devices.
     ///   - apns: The push service that devices of Apple's get their pushes by; nil for none.
@@ -31,6 +32,7 @@ extension TestCloud {
         container: String = TestCloud.defaultContainer,
         sockets: Bool = false,
         limits: ServerLimits = ServerLimits(),
+        strictness: ServerStrictness = .lenient,
         seed: UInt64 = 1,
         clock: ManualClock = ManualClock(),
         apns: FakeAPNs? = nil,
@@ -39,7 +41,8 @@ extension TestCloud {
         _ body: (TestCloud) async throws -> Value
     ) async throws -> Value {
         let cloud = try await TestCloud(
-            container: container, sockets: sockets, limits: limits, seed: seed, clock: clock,
+            container: container, sockets: sockets, limits: limits, strictness: strictness,
+            seed: seed, clock: clock,
             apns: apns, safetyLimit: safetyLimit
         )
         cloud.state.keepDevices(true)

@@ -44,6 +44,7 @@ public final class TestCloud: Sendable {
     ///   - sockets: Whether devices reach the server over HTTP on 127.0.0.1, as
     ///     they would in earnest, instead of by function calls.
     ///   - limits: The limits of the server: how much is too much.
+    ///   - strictness: Whether what Apple's servers refuse is refused where it would work.
     ///   - seed: What UUIDs and tokens follow from.
     ///   - clock: The clock of server and devices.
     ///   - apns: The push service that devices of Apple's get their pushes by, for the
@@ -54,6 +55,7 @@ public final class TestCloud: Sendable {
         container: String = TestCloud.defaultContainer,
         sockets: Bool = false,
         limits: ServerLimits = ServerLimits(),
+        strictness: ServerStrictness = .lenient,
         seed: UInt64 = 1,
         clock: ManualClock = ManualClock(),
         apns: FakeAPNs? = nil,
@@ -63,6 +65,7 @@ public final class TestCloud: Sendable {
             defaultContainer: container,
             usesSockets: sockets,
             limits: limits,
+            strictness: strictness,
             seed: seed,
             clock: clock,
             apns: apns,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CloudKit
+public import Foundation
 import Synchronization
 
 /// One device of one user of a ``TestCloud``.
@@ -23,6 +24,25 @@ public final class TestDevice: Sendable {
     /// The environment whose data the device works with.
     public let environment: TestCloud.Environment
 
+    /// A folder of the device's own, for code that keeps files; it goes with the cloud.
+    ///
+    /// ```swift
+    /// let store = await phone.run { NoteCache(folder: phone.home) }
+    /// ```
+    public let home: URL
+
+    /// User defaults of the device's own, for code that keeps flags and change tokens in them: the
+    /// devices of a test, and tests that run side by side, share `UserDefaults.standard`.
+    ///
+    /// They are empty at first, last as long as the device, and are in memory only unless
+    /// `synchronize()` is called.
+    ///
+    /// ```swift
+    /// let app = await phone.run { FeedApp(defaults: phone.defaults) }
+    /// ```
+    public var defaults: UserDefaults { ownDefaults.defaults }
+
+    private let ownDefaults: DeviceDefaults
     let cloud: CloudState
     let link: DeviceLink
     let inbox = Inbox()
@@ -37,23 +57,27 @@ public final class TestDevice: Sendable {
     }
     private let registrations = Registrations()
 
+    /// Creates a device, and the folder that is its home.
     init(
         user: String?,
         configuration: DeviceConfiguration,
         environment: TestCloud.Environment,
         cloud: CloudState
-    ) {
+    ) throws {
         signedIn = Mutex(SignedIn(user: user, webAuthToken: configuration.webAuthToken))
         self.environment = environment
         self.cloud = cloud
         self.configuration = configuration
         deviceID = configuration.deviceID
+        home = cloud.homes.appendingPathComponent(configuration.deviceID, isDirectory: true)
+        ownDefaults = DeviceDefaults()
         link = DeviceLink(cloud: cloud, deviceID: deviceID)
         // Waits without chance: tests move the clock by their exact length.
         session = DeviceSession(
             configuration: configuration, transport: link,
             time: cloud.time(ofDevice: configuration.deviceID), jitter: { 0 }
         )
+        try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
     }
 
     deinit { registrations.cancelAll() }
@@ -167,7 +191,8 @@ public final class TestDevice: Sendable {
     public func nextPush() async throws -> ReceivedPush {
         let (inbox, name, cloud) = (inbox, name, cloud)
         return try await cloud.changes.first(within: cloud.safetyLimit) {
-            "no push reached \(name). The cloud holds:\n" + (await cloud.dumpOrFailure())
+            "no push reached \(name).\n" + (await cloud.reasonsForNoPush(to: self))
+                + "The cloud holds:\n" + (await cloud.dumpOrFailure())
         } _: {
             inbox.take()
         }

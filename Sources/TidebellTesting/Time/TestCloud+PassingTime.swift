@@ -28,9 +28,13 @@ extension TestCloud {
         isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> Value
     ) async rethrows -> Value {
-        let (clock, changes) = (state.clock, state.changes)
+        let (clock, changes, watchdog) = (state.clock, state.changes, state.watchdog)
         let end = clock.now.advanced(by: longest)
-        let mover = Task { await clock.move(to: end, seeing: changes) }
+        watchdog.moverBegins()
+        let mover = Task {
+            await clock.move(to: end, seeing: changes)
+            watchdog.moverEnds()
+        }
         do {
             let value = try await body()
             mover.cancel()

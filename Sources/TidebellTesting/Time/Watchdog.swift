@@ -11,6 +11,8 @@ final class Watchdog: Sendable {
         /// Grows with whatever happens.
         var activity: UInt64 = 0
         var isRunning = false
+        /// How many move the clock to whatever is waited for, so that nobody waits for ever.
+        var movers = 0
         var nameOfDevice: @Sendable (String) -> String = { $0 }
         var notices: [String] = []
     }
@@ -43,6 +45,17 @@ final class Watchdog: Sendable {
         state.withLock { $0.activity += 1 }
     }
 
+    /// Leaves waits alone until as many calls of ``moverEnds()`` were made: somebody moves the clock for
+    /// them, however long a busy machine takes to let them.
+    func moverBegins() {
+        state.withLock { $0.movers += 1 }
+    }
+
+    /// Looks after waits again.
+    func moverEnds() {
+        state.withLock { $0.movers -= 1 }
+    }
+
     /// What it has said, oldest first.
     var notices: [String] { state.withLock(\.notices) }
 
@@ -68,8 +81,9 @@ final class Watchdog: Sendable {
             // A cancelled sleep only makes the look come early.
             try? await ContinuousClock().sleep(for: limit / parts)
             guard let dog = dog(), dog.goesOn() else { return }
-            let now = (dog.state.withLock { $0.activity }, dog.clock.now)
-            if let seen, seen == now { quiet += 1 } else { quiet = 0 }
+            let (activity, movers) = dog.state.withLock { ($0.activity, $0.movers) }
+            let now = (activity, dog.clock.now)
+            if let seen, seen == now, movers == 0 { quiet += 1 } else { quiet = 0 }
             seen = now
             if quiet == partsUntilNotice { dog.say(dog.waits.joined(separator: "\n")) }
             if quiet == parts {

@@ -6,6 +6,7 @@
 /// literals; a test holds them together.
 package enum CKErrorCode {
     package static let internalError = 1
+    package static let badContainer = 5
     package static let serviceUnavailable = 6
     package static let requestRateLimited = 7
     package static let notAuthenticated = 9

@@ -166,6 +166,36 @@ struct RetryTests {
         #expect(log.lines.first?.hasPrefix("networkUnavailable: ") == true)
     }
 
+    @Test(
+        "OP-5: that it waits for the network is said once, with what is wrong; nobody else says it")
+    func waitIsSaid() async {
+        let clock = ManualClock()
+        let transport = ScriptedTransport { _, number in
+            if number < 3 || number > 3 { throw TransportError.unreachable("no route") }
+            return Self.saved
+        }
+        let said = CallbackLog()
+        let device = TestDevice(transport, clock: clock, notice: { said.add($0) })
+        let (patient, log) = Self.save(on: device) { $0.qualityOfService = .utility }
+        _ = await Self.run(patient, clock)
+        #expect(log.lines == ["success"])
+        #expect(
+            said.lines == [
+                "CloudKit: file:/// does not answer: The server cannot be reached (no route). Is it "
+                    + "running, and is its address right (TIDEBELL_SERVER, or of tidebell login)? An "
+                    + "operation (records/modify) waits for the network and is tried again, since its "
+                    + "quality of service is utility or background, or it is long-lived. "
+                    + "TIDEBELL_QUIET=1 silences this."
+            ])
+        let (hasty, _) = Self.save(on: device)
+        _ = await Self.run(hasty, clock)
+        #expect(said.lines.count == 1)
+        let other = TestDevice(transport, clock: clock, notice: { said.add("other: \($0)") })
+        let (impatient, _) = Self.save(on: other)
+        _ = await Self.run(impatient, clock)
+        #expect(said.lines.count == 1)
+    }
+
     @Test("The waits grow to five minutes and no further")
     func longestBackOff() {
         let retry = RequestRetry(isRead: false, isRepeatable: true, waitsForNetwork: true)

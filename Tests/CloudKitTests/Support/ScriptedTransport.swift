@@ -102,7 +102,8 @@ struct TestDevice {
         jitter: @escaping @Sendable () -> Double = { 0 },
         webAuthToken: String? = "web+token/1=",
         stateFolder: URL? = nil,
-        now: @escaping @Sendable () -> Instant = Time.system.now
+        now: @escaping @Sendable () -> Instant = Time.system.now,
+        notice: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         session = DeviceSession(
             configuration: DeviceConfiguration(
@@ -115,7 +116,8 @@ struct TestDevice {
             ),
             transport: transport,
             time: Time(now: now, clock: clock),
-            jitter: jitter
+            jitter: jitter,
+            notice: notice
         )
         container = CKContainer(identifier: "iCloud.notes", session: session)
     }

@@ -58,6 +58,31 @@ struct ExplanationTests {
         }
     }
 
+    @Test(
+        "A subscription that Apple refuses, and this server does not, is explained with a warning")
+    func refusedByApple() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            var keyed = WireNotificationInfo()
+            keyed.desiredKeys = ["title"]
+            try await world.subscribe(anna, .database, id: "all", info: nil)
+            try await world.subscribe(anna, .zone, id: "feed", zone: "other", info: keyed)
+            try await world.create(["a"], of: anna)
+            let explained = try await world.explained().changes.first?.subscriptions
+            #expect(
+                explained?.map(\.warning) == [
+                    "Apple's servers refuse it: the subscription has no notificationInfo; set one, "
+                        + "with shouldSendContentAvailable for a push that shows nothing "
+                        + "(SUB-68: Apple's header demands it before a save)",
+                    "Apple's servers refuse it: cannot add additionalFields to this subscription "
+                        + "type; only query subscriptions have desiredKeys "
+                        + "(malhal.com, CKRecordZoneSubscription Notes)",
+                ])
+            let lines = try await world.lines()
+            #expect(lines.filter { $0.hasPrefix("      ! Apple's servers refuse it: ") }.count == 2)
+        }
+    }
+
     @Test("SUB-46, SUB-48: where only the origin is registered, nobody is notified")
     func onlyOrigin() async throws {
         try await World.run { world in

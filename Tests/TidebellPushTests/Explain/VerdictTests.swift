@@ -67,7 +67,8 @@ struct VerdictTests {
             let subscription = WireSubscription(
                 subscriptionID: "s", kind: example.kind,
                 zoneID: example.zone.map { ZoneID(zoneName: $0) }, recordType: example.type,
-                firesOn: example.kind == .query ? example.firesOn : []
+                firesOn: example.kind == .query ? example.firesOn : [],
+                notificationInfo: WireNotificationInfo()
             )
             let stored = StoredSubscription(
                 database: anna.database, user: anna.user.id, subscription: subscription
@@ -233,7 +234,7 @@ extension World {
     fileprivate func subscribe(_ person: Person, asking filters: [WireFilter]) async throws {
         var subscription = WireSubscription(
             subscriptionID: "q", kind: .query, recordType: "FeedItem",
-            firesOn: [.create, .update, .delete]
+            firesOn: [.create, .update, .delete], notificationInfo: WireNotificationInfo()
         )
         subscription.filters = filters
         let stored = StoredSubscription(

@@ -153,7 +153,7 @@ extension World {
     func subscribe(
         _ person: Person, _ kind: WireSubscription.Kind, id: String = "subscription",
         zone: String? = nil, type: String? = nil, filters: [WireFilter] = [],
-        firesOnce: Bool = false, info: WireNotificationInfo? = nil
+        firesOnce: Bool = false, info: WireNotificationInfo? = WireNotificationInfo()
     ) async throws {
         var subscription = StoredSubscription(
             database: person.database, user: person.user.id,

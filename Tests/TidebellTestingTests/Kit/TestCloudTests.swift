@@ -132,6 +132,17 @@ struct TestCloudTests {
         let text = error?.description ?? ""
         #expect(text.contains("no push reached the device \(phone.deviceID) of anna"))
         #expect(text.contains("zone Feed"))
+        #expect(text.contains("anna has no subscription in iCloud.org.example.app."))
+        #expect(!text.contains("not registered"))
+
+        let laptop = try await cloud.device(user: "anna")
+        let unregistered = await #expect(throws: TestCloudError.self) {
+            try await laptop.nextPush()
+        }
+        #expect(
+            unregistered?.description.contains(
+                "It is not registered for pushes: call registerForRemoteNotifications() on it.")
+                == true)
     }
 
     @Test("expectNoPushes names the pushes that came")

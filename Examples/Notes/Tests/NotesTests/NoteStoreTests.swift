@@ -113,6 +113,23 @@
             }
         }
 
+        @Test("each device has user defaults of its own")
+        func ownDefaults() async throws {
+            let cloud = try await TestCloud()
+            let phone = try await cloud.device(user: "anna")
+            let laptop = try await cloud.device(user: "anna")
+            phone.defaults.set(true, forKey: "didSubscribe")
+            #expect(!laptop.defaults.bool(forKey: "didSubscribe"))
+        }
+
+        @Test("as strict as Apple: the subscription that the store makes is one that Apple takes")
+        func strict() async throws {
+            let cloud = try await TestCloud(strictness: .apple)
+            let phone = try await cloud.device(user: "anna")
+            let store = await phone.run { NoteStore() }
+            try await store.start()
+        }
+
         @Test("without an account the store reports that")
         func noAccount() async throws {
             let cloud = try await TestCloud()
