@@ -53,7 +53,7 @@ import TidebellWire
     }
 
     @Test("SHARE-4: a root below itself is in no other share, also where records follow later")
-    func circle() async throws {
+    func rootBelowItself() async throws {
         let bench = try await SharingBench()
         try await bench.modify(.save(.create, "top", title: "top"))
         try await bench.modify(

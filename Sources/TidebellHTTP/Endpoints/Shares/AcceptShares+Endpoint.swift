@@ -37,14 +37,14 @@ extension Exchange {
         let apiToken = try apiTokenHash()
         let place = try await cloud.store.read { reader in
             let place = try AcceptShares.place(
-                ofShare: guid.value, openedBy: account, within: call.onlyContainer, in: reader)
-            guard try call.reaches(place.container, by: apiToken, in: reader) else {
+                ofShare: guid.value, openedBy: account, within: self.call.onlyContainer, in: reader)
+            guard try self.call.reaches(place.container, by: apiToken, in: reader) else {
                 throw WireError.elsewhere(place.container)
             }
             return place
         }
         let user = try await cloud.user(at: place, of: account, for: call) {
-            try checkCaller(in: $0)
+            try self.checkCaller(in: $0)
         }
         let there = call.acting(as: user, in: place.container)
         return try await transaction(.database(place.database)) {

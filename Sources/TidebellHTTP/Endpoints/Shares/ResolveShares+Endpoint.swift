@@ -29,7 +29,7 @@ extension ResolveShares: Endpoint {
 extension Exchange {
     fileprivate func resolve(_ request: SharesRequest) async throws -> SharesResponse {
         try await look(within: call.limits.quickPage) {
-            try ResolveShares.run(request, for: call, in: $0)
+            try ResolveShares.run(request, for: self.call, in: $0)
         }
     }
 
@@ -47,12 +47,12 @@ extension Exchange {
                 let place: SharePlace
                 do {
                     place = try AcceptShares.place(
-                        ofShare: guid, openedBy: account, within: call.onlyContainer, in: reader)
+                        ofShare: guid, openedBy: account, within: self.call.onlyContainer, in: reader)
                 } catch is WireError {
                     continue
                 }
                 guard place.user == nil else { continue }
-                let isReached = try call.reaches(place.container, by: apiToken, in: reader)
+                let isReached = try self.call.reaches(place.container, by: apiToken, in: reader)
                 places[guid] = isReached ? .success(place) : .failure(.elsewhere(place.container))
             }
             return places
@@ -64,7 +64,7 @@ extension Exchange {
     fileprivate func joinContainers(of places: [SharePlace]) async throws -> Bool {
         let account = try call.requireUser().account
         for place in places {
-            _ = try await cloud.user(at: place, of: account, for: call) { try checkCaller(in: $0) }
+            _ = try await cloud.user(at: place, of: account, for: call) { try self.checkCaller(in: $0) }
         }
         return !places.isEmpty
     }
