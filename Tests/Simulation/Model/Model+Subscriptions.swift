@@ -11,6 +11,10 @@ extension Model {
         if let zone = trigger.zone, !zones[writer.user, default: []].contains(zone) {
             return .items([.failed(.zoneNotFound)])
         }
+        // Its kind never changes (SUB-70).
+        if let before = subscriptions[name], before.trigger.kind != trigger.kind {
+            return .items([.failed(.badRequest)])
+        }
         let hasTwin = subscriptions.values.contains { other in
             other.name.user == name.user && other.name.scope == scope
                 && other.name.id != id && trigger.kind != .database && other.trigger == trigger

@@ -39,7 +39,7 @@ struct StrictnessTests {
             #expect(error?.code == .invalidArguments)
             #expect(
                 error?.localizedDescription
-                    == "cannot add additionalFields to this subscription type; "
+                    == "cannot add desiredKeys to this subscription type; "
                     + "only query subscriptions have desiredKeys "
                     + "(malhal.com, CKRecordZoneSubscription Notes)")
         }

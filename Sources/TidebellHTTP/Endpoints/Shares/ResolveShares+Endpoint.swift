@@ -47,7 +47,8 @@ extension Exchange {
                 let place: SharePlace
                 do {
                     place = try AcceptShares.place(
-                        ofShare: guid, openedBy: account, within: self.call.onlyContainer, in: reader)
+                        ofShare: guid, openedBy: account, within: self.call.onlyContainer,
+                        in: reader)
                 } catch is WireError {
                     continue
                 }
@@ -64,7 +65,9 @@ extension Exchange {
     fileprivate func joinContainers(of places: [SharePlace]) async throws -> Bool {
         let account = try call.requireUser().account
         for place in places {
-            _ = try await cloud.user(at: place, of: account, for: call) { try self.checkCaller(in: $0) }
+            _ = try await cloud.user(at: place, of: account, for: call) {
+                try self.checkCaller(in: $0)
+            }
         }
         return !places.isEmpty
     }
