@@ -18,6 +18,8 @@ final class Connection: Sendable {
     private let isUsers: Atomic<Bool>
     private let begunRequests = Atomic(0)
     private let wholeRequests = Atomic(0)
+    /// What answers count for that are not handed to the system yet.
+    private let unsent = Mutex<[BodyBytes.Share]>([])
 
     init(_ channel: any Channel, proxies: TrustedProxies) {
         self.channel = channel
@@ -43,6 +45,17 @@ final class Connection: Sendable {
 
     func becameIdle(at moment: NIODeadline) {
         idleSince.store(max(1, moment.uptimeNanoseconds), ordering: .relaxed)
+    }
+
+    /// Keeps what an answer counts for until the system has taken its end.
+    func hold(_ share: BodyBytes.Share) { unsent.withLock { $0.append(share) } }
+
+    /// Hands over what the answer that ends counts for.
+    func takeHeld() -> [BodyBytes.Share] {
+        unsent.withLock { shares in
+            defer { shares = [] }
+            return shares
+        }
     }
 
     /// Counts a request that is to be answered; returns its number.

@@ -204,6 +204,11 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
             unanswered -= 1
             answerHasBegun = false
             let sent = promise ?? context.eventLoop.makePromise()
+            // The answer counts until the system has taken it.
+            let held = connection?.takeHeld() ?? []
+            if !held.isEmpty {
+                sent.futureResult.whenComplete { _ in withExtendedLifetime(held) {} }
+            }
             context.write(data, promise: sent)
             // Below zero it is that to a request that could not be read.
             if closesAfterAnswer || isUnreadable && unanswered < 0 {

@@ -46,6 +46,7 @@ struct SocketResponder: Sendable {
                 needsHost: true
             )
         )
+        if let share = answer.share { connection?.hold(share) }
         // The answer to HEAD is the head alone: a body would be taken for the
         // next answer.
         var response = answer.response(to: body.request, on: channel)
@@ -168,8 +169,8 @@ extension WebResponse {
 extension ResponseBody {
     /// The most that waits in a connection's buffers of a body that is in memory anyway.
     private static let pieceSize = 64 * 1024
-    /// Bytes of a body that goes in one write with its head, and counts no longer than until it is
-    /// handed to the connection, which costs about as much itself. Most answers are that small.
+    /// Bytes of a body that goes in one write with its head, ahead of what the system took. Most
+    /// answers are that small.
     fileprivate static let smallBody = 4096
 
     /// A body that counts for its share until the system has taken all of it.
