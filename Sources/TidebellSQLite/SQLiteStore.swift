@@ -48,6 +48,7 @@ package final class SQLiteStore: OpenedStore {
     let mender = StoreMender()
     package let troubles: StoreTroubles
     private let bounds: StoreBounds
+    private let outboxNumbers: OutboxNumbers
     let files: StoreFiles
     private let reads = Atomic(0)
     private let isClosed = Atomic(false)
@@ -56,7 +57,8 @@ package final class SQLiteStore: OpenedStore {
     init(
         pool: DatabasePool, files: StoreFiles, identity: UInt64, incarnation: Incarnation,
         log: WriteAheadLog, server: ServerLock?, life: StoreLife, scopes: ScopeCheck?,
-        troubles: StoreTroubles, bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
+        troubles: StoreTroubles, bounds: StoreBounds, outboxNumbers: OutboxNumbers,
+        elapsed: @escaping @Sendable () -> Duration
     ) {
         self.pool = pool
         self.identity = identity
@@ -66,11 +68,12 @@ package final class SQLiteStore: OpenedStore {
         self.log = log
         self.server = server
         self.bounds = bounds
+        self.outboxNumbers = outboxNumbers
         self.files = files
         writes = GroupCommit(
             pool, log: log, leases: leases, scopes: scopes, outbox: outbox, access: access,
             unsettled: unsettled, troubles: troubles, note: life.note, files: files, bounds: bounds,
-            elapsed: elapsed
+            outboxNumbers: outboxNumbers, elapsed: elapsed
         )
     }
 
@@ -129,7 +132,7 @@ package final class SQLiteStore: OpenedStore {
         _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
         guard length != .long else {
-            return try await pool.unsafeRead { try Self.run(body, length, on: $0) }
+            return try await pool.unsafeRead { try self.run(body, length, on: $0) }
         }
         let running = reads.add(1, ordering: .relaxed).newValue
         defer { reads.subtract(1, ordering: .relaxed) }
@@ -139,7 +142,7 @@ package final class SQLiteStore: OpenedStore {
         if running <= Self.readsInPlace, let answer = try readInPlace(length, body) {
             return answer
         }
-        return try await pool.unsafeRead { try Self.run(body, length, on: $0) }
+        return try await pool.unsafeRead { try self.run(body, length, on: $0) }
     }
 
     /// Reads on the thread of the caller, which is shorter than the way to
@@ -148,11 +151,11 @@ package final class SQLiteStore: OpenedStore {
         _ length: ReadLength, _ body: @Sendable (any StoreReader) throws -> Result
     ) throws -> Result? {
         guard case .within(let whole) = length else {
-            return try pool.unsafeRead { try Self.run(body, length, on: $0) }
+            return try pool.unsafeRead { try self.run(body, length, on: $0) }
         }
         let budget = whole.bounded(by: Self.budgetInPlace)
         do {
-            return try pool.unsafeRead { try Self.run(body, .within(budget), on: $0) }
+            return try pool.unsafeRead { try self.run(body, .within(budget), on: $0) }
         } catch is ReadBudgetPassed where budget != whole {
             return nil
         }
@@ -160,11 +163,11 @@ package final class SQLiteStore: OpenedStore {
 
     /// Runs a body in a transaction of ours: GRDB's own would prepare three
     /// statements anew for every read.
-    private static func run<Result: Sendable>(
+    private func run<Result: Sendable>(
         _ body: @Sendable (any StoreReader) throws -> Result, _ length: ReadLength,
         on database: Database
     ) throws -> Result {
-        let connection = Connection(database)
+        let connection = Connection(database, outboxNumbers: outboxNumbers)
         try connection.run("BEGIN DEFERRED")
         defer { connection.endRead() }
         do {

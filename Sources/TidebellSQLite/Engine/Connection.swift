@@ -25,9 +25,10 @@ final class Connection {
 
     private var knownOutboxNumbers: OutboxNumbers?
 
-    /// Wraps a connection.
-    init(_ database: Database) {
+    /// Wraps a connection; it finds out itself how outbox entries are numbered unless it is told.
+    init(_ database: Database, outboxNumbers: OutboxNumbers? = nil) {
         self.database = database
+        knownOutboxNumbers = outboxNumbers
     }
 
     /// Returns how outbox entries are numbered.
@@ -47,6 +48,9 @@ final class Connection {
     func forgetDamage() {
         damage = nil
     }
+
+    /// How many rows the last statement that changes any has changed.
+    var changeCount: Int { database.changesCount }
 
     /// The ID given to the row inserted last.
     var lastInsertedID: Int64 { database.lastInsertedRowID }

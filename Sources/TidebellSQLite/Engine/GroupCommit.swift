@@ -28,6 +28,9 @@ final class GroupCommit: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Held while a drain is enqueued, so that none is after ``close()``. Not ``state``'s: a drain
+    /// starts at once, on another thread, and would wait for it.
+    private let enqueuing = Mutex(())
     private let pool: DatabasePool
     private let log: WriteAheadLog
     private let leases: QueueLeases
@@ -39,6 +42,7 @@ final class GroupCommit: Sendable {
     private let note: StoreNoteFile?
     private let files: StoreFiles
     private let bounds: StoreBounds
+    private let outboxNumbers: OutboxNumbers
     private let elapsed: @Sendable () -> Duration
 
     /// Creates a queue for the writer connection of `pool`.
@@ -46,7 +50,7 @@ final class GroupCommit: Sendable {
         _ pool: DatabasePool, log: WriteAheadLog, leases: QueueLeases, scopes: ScopeCheck?,
         outbox: OutboxSignal, access: OutboxSignal, unsettled: OutboxSignal,
         troubles: StoreTroubles, note: StoreNoteFile?, files: StoreFiles, bounds: StoreBounds,
-        elapsed: @escaping @Sendable () -> Duration
+        outboxNumbers: OutboxNumbers, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.pool = pool
         self.log = log
@@ -59,28 +63,36 @@ final class GroupCommit: Sendable {
         self.note = note
         self.files = files
         self.bounds = bounds
+        self.outboxNumbers = outboxNumbers
         self.elapsed = elapsed
     }
 
     /// Takes a write, which is finished later; at once, with an error, when too
     /// many wait or the store is closed.
     func submit(_ write: any WaitingWrite) {
-        let refusal = state.withLock { state -> (any Error)? in
-            guard !state.isClosed else { return SQLiteStore.closedError }
+        let refusal = enqueuing.withLock { _ -> (any Error)? in
+            let (refusal, startsDrain) = enter(write)
+            if startsDrain { pool.asyncWriteWithoutTransaction { self.drain($0) } }
+            return refusal
+        }
+        if let refusal { write.finish(refusal) }
+    }
+
+    /// Lets a write wait, or tells why it may not, and whether a drain has to be enqueued.
+    private func enter(_ write: any WaitingWrite) -> (refusal: (any Error)?, startsDrain: Bool) {
+        state.withLock { state in
+            guard !state.isClosed else { return (SQLiteStore.closedError, false) }
             guard state.waiting.count < bounds.waitingWrites else {
-                return SQLiteStore.tooManyWaiting(bounds.waitingWrites, .waitingWrites)
+                return (SQLiteStore.tooManyWaiting(bounds.waitingWrites, .waitingWrites), false)
             }
             let most = bounds.waitingWritesPerCaller
             if let caller = write.caller, state.waiting.count(of: caller) >= most {
-                return SQLiteStore.tooManyWaiting(ofCaller: most)
+                return (SQLiteStore.tooManyWaiting(ofCaller: most), false)
             }
             state.waiting.enter(write)
-            // Under the lock, so that no drain is enqueued after ``close()``.
-            if !state.isDraining { pool.asyncWriteWithoutTransaction { self.drain($0) } }
-            state.isDraining = true
-            return nil
+            defer { state.isDraining = true }
+            return (nil, !state.isDraining)
         }
-        if let refusal { write.finish(refusal) }
     }
 
     /// How many writes wait for a transaction.
@@ -90,8 +102,8 @@ final class GroupCommit: Sendable {
     /// saved then.
     func lookAtFiles() async {
         await withCheckedContinuation { continuation in
-            state.withLock { state in
-                guard !state.isClosed else { return continuation.resume() }
+            enqueuing.withLock { _ in
+                guard !state.withLock({ $0.isClosed }) else { return continuation.resume() }
                 pool.asyncWriteWithoutTransaction { database in
                     try? self.checkFiles(on: Connection(database))
                     continuation.resume()
@@ -102,28 +114,29 @@ final class GroupCommit: Sendable {
 
     /// Refuses further writes; those that wait are still done.
     func close() {
-        state.withLock { $0.isClosed = true }
+        enqueuing.withLock { _ in state.withLock { $0.isClosed = true } }
     }
 
     // MARK: - On the queue of the writer connection
 
     private func drain(_ database: Database) {
-        let connection = Connection(database)
-        while let count = waitingNow() {
-            var rest = commit([], and: count, on: connection)
+        let connection = Connection(database, outboxNumbers: outboxNumbers)
+        while let (first, more) = firstWrite() {
+            var rest = commit([first], and: more, on: connection)
             while !rest.isEmpty { rest = commit(rest, and: 0, on: connection) }
             log.keepShort(on: connection, of: files)
         }
     }
 
-    /// How many writes the next transaction has at most; nil ends the drain.
-    private func waitingNow() -> Int? {
+    /// Takes the first write of the next transaction, and counts how many that wait may join it;
+    /// nil ends the drain.
+    private func firstWrite() -> (any WaitingWrite, more: Int)? {
         state.withLock { state in
-            guard state.waiting.count > 0 else {
+            guard let first = state.waiting.next() else {
                 state.isDraining = false
                 return nil
             }
-            return min(state.waiting.count, Self.writesPerCommit)
+            return (first, min(state.waiting.count, Self.writesPerCommit - 1))
         }
     }
 

@@ -240,7 +240,7 @@ final class RecordMending {
             record.isDamaged ? [UInt8]() : record.fields.json,
             record.isDamaged ? nil : FieldChecksum.of(record)
         )
-        return writer.database.changesCount > 0
+        return writer.changeCount > 0
     }
 
     // MARK: Sums

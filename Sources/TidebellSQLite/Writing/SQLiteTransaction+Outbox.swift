@@ -73,19 +73,20 @@ extension SQLiteTransaction {
         }
         try connection.run(
             """
+            DELETE FROM outbox_queue WHERE database = ?1 AND NOT EXISTS (
+                SELECT 1 FROM outbox INDEXED BY outbox_database
+                WHERE outbox.database = ?1 AND outbox.id > max(outbox_queue.done, ?2)
+            )
+            """,
+            database, id
+        )
+        guard connection.changeCount == 0 else { return }
+        try connection.run(
+            """
             UPDATE outbox_queue SET done = ?2, turn = \(Self.lastTurn)
             WHERE database = ?1 AND done < ?2
             """,
             database, id
-        )
-        try connection.run(
-            """
-            DELETE FROM outbox_queue WHERE database = ?1 AND NOT EXISTS (
-                SELECT 1 FROM outbox INDEXED BY outbox_database
-                WHERE outbox.database = ?1 AND outbox.id > outbox_queue.done
-            )
-            """,
-            database
         )
     }
 }
