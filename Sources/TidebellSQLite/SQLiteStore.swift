@@ -48,7 +48,7 @@ package final class SQLiteStore: OpenedStore {
     let mender = StoreMender()
     package let troubles: StoreTroubles
     private let bounds: StoreBounds
-    private let outboxNumbers: OutboxNumbers
+    private let numbering: Numbering
     let files: StoreFiles
     private let reads = Atomic(0)
     private let isClosed = Atomic(false)
@@ -57,7 +57,7 @@ package final class SQLiteStore: OpenedStore {
     init(
         pool: DatabasePool, files: StoreFiles, identity: UInt64, incarnation: Incarnation,
         log: WriteAheadLog, server: ServerLock?, life: StoreLife, scopes: ScopeCheck?,
-        troubles: StoreTroubles, bounds: StoreBounds, outboxNumbers: OutboxNumbers,
+        troubles: StoreTroubles, bounds: StoreBounds, numbering: Numbering,
         elapsed: @escaping @Sendable () -> Duration
     ) {
         self.pool = pool
@@ -68,12 +68,12 @@ package final class SQLiteStore: OpenedStore {
         self.log = log
         self.server = server
         self.bounds = bounds
-        self.outboxNumbers = outboxNumbers
+        self.numbering = numbering
         self.files = files
         writes = GroupCommit(
             pool, log: log, leases: leases, scopes: scopes, outbox: outbox, access: access,
             unsettled: unsettled, troubles: troubles, note: life.note, files: files, bounds: bounds,
-            outboxNumbers: outboxNumbers, elapsed: elapsed
+            numbering: numbering, elapsed: elapsed
         )
     }
 
@@ -167,7 +167,7 @@ package final class SQLiteStore: OpenedStore {
         _ body: @Sendable (any StoreReader) throws -> Result, _ length: ReadLength,
         on database: Database
     ) throws -> Result {
-        let connection = Connection(database, outboxNumbers: outboxNumbers)
+        let connection = Connection(database, numbering: numbering)
         try connection.run("BEGIN DEFERRED")
         defer { connection.endRead() }
         do {

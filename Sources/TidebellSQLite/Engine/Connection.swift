@@ -23,20 +23,20 @@ final class Connection {
     /// transaction that met damage, and to commit it.
     private(set) var damage: DatabaseError?
 
-    private var knownOutboxNumbers: OutboxNumbers?
+    private var knownNumbering: Numbering?
 
-    /// Wraps a connection; it finds out itself how outbox entries are numbered unless it is told.
-    init(_ database: Database, outboxNumbers: OutboxNumbers? = nil) {
+    /// Wraps a connection, which finds out itself how its store numbers unless it is told.
+    init(_ database: Database, numbering: Numbering? = nil) {
         self.database = database
-        knownOutboxNumbers = outboxNumbers
+        knownNumbering = numbering
     }
 
-    /// Returns how outbox entries are numbered.
-    func outboxNumbers() throws -> OutboxNumbers {
-        if let knownOutboxNumbers { return knownOutboxNumbers }
-        let numbers = try OutboxNumbers(of: self)
-        knownOutboxNumbers = numbers
-        return numbers
+    /// Returns how notifications and outbox entries are numbered.
+    func numbering() throws -> Numbering {
+        if let knownNumbering { return knownNumbering }
+        let numbering = try Numbering(of: self)
+        knownNumbering = numbering
+        return numbering
     }
 
     /// Forgets an earlier failure, before another transaction.

@@ -42,7 +42,7 @@ final class GroupCommit: Sendable {
     private let note: StoreNoteFile?
     private let files: StoreFiles
     private let bounds: StoreBounds
-    private let outboxNumbers: OutboxNumbers
+    private let numbering: Numbering
     private let elapsed: @Sendable () -> Duration
 
     /// Creates a queue for the writer connection of `pool`.
@@ -50,7 +50,7 @@ final class GroupCommit: Sendable {
         _ pool: DatabasePool, log: WriteAheadLog, leases: QueueLeases, scopes: ScopeCheck?,
         outbox: OutboxSignal, access: OutboxSignal, unsettled: OutboxSignal,
         troubles: StoreTroubles, note: StoreNoteFile?, files: StoreFiles, bounds: StoreBounds,
-        outboxNumbers: OutboxNumbers, elapsed: @escaping @Sendable () -> Duration
+        numbering: Numbering, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.pool = pool
         self.log = log
@@ -63,7 +63,7 @@ final class GroupCommit: Sendable {
         self.note = note
         self.files = files
         self.bounds = bounds
-        self.outboxNumbers = outboxNumbers
+        self.numbering = numbering
         self.elapsed = elapsed
     }
 
@@ -120,7 +120,7 @@ final class GroupCommit: Sendable {
     // MARK: - On the queue of the writer connection
 
     private func drain(_ database: Database) {
-        let connection = Connection(database, outboxNumbers: outboxNumbers)
+        let connection = Connection(database, numbering: numbering)
         while let (first, more) = firstWrite() {
             var rest = commit([first], and: more, on: connection)
             while !rest.isEmpty { rest = commit(rest, and: 0, on: connection) }

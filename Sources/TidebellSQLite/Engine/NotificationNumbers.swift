@@ -31,6 +31,14 @@ package enum NotificationNumbers: Sendable {
         )
     }
 
+    /// Returns how a connection numbers.
+    init(of connection: Connection) throws {
+        let isPerUser = try connection.first("SELECT \(Self.function)(0, 0) IS NOT NULL") {
+            $0.bool(0)
+        }
+        self = isPerUser == true ? .perUser : .shared
+    }
+
     /// The first number behind `last` that no other user has. A log begins at a number that
     /// reveals nothing of the user's, 2^24 from that of any other or the same, and far below those
     /// that a new life begins with.

@@ -66,7 +66,8 @@ extension SQLiteStore {
             return SQLiteStore(
                 pool: pool, files: files, identity: identity, incarnation: incarnation, log: log,
                 server: server, life: StoreLife(note: arrival.note, cameBackOlder: cameBackOlder),
-                scopes: scopes, troubles: troubles, bounds: bounds, outboxNumbers: outboxNumbers,
+                scopes: scopes, troubles: troubles, bounds: bounds,
+                numbering: Numbering(notifications: numbers, outboxes: outboxNumbers),
                 elapsed: time.elapsed
             )
         } catch let error as StoreOpenError {

@@ -4,7 +4,7 @@ import TidebellWire
 
 extension SQLiteReading {
     package func keptChanges(_ query: KeptChangeQuery, limit: Int) throws -> [KeptChange] {
-        let numbers = try connection.outboxNumbers()
+        let numbers = try connection.numbering().outboxes
         return try connection.rows(
             KeptChange.newest, query.after.map(KeptChange.row) ?? .max, query.container,
             query.environment, query.scope, query.account, query.zoneName,
@@ -13,7 +13,7 @@ extension SQLiteReading {
     }
 
     package func keptChange(_ id: OutboxEntryID) throws -> KeptChange? {
-        let numbers = try connection.outboxNumbers()
+        let numbers = try connection.numbering().outboxes
         return try connection.first(KeptChange.one, numbers.row(of: id), id.database) {
             try KeptChange($0, numbers)
         }
@@ -28,7 +28,7 @@ extension SQLiteReading {
     package func notifiedMatches(
         of change: OutboxEntryID, to user: UserID?, limit: Int
     ) throws -> [NotifiedMatch] {
-        let row = try connection.outboxNumbers().row(of: change)
+        let row = try connection.numbering().outboxes.row(of: change)
         guard let user else {
             return try connection.rows(NotifiedMatch.ofChange, row, limit) {
                 try NotifiedMatch($0, of: change)
@@ -40,7 +40,7 @@ extension SQLiteReading {
     }
 
     package func notifiedMatches(notificationID: String, limit: Int) throws -> [NotifiedMatch] {
-        let numbers = try connection.outboxNumbers()
+        let numbers = try connection.numbering().outboxes
         return try connection.rows(NotifiedMatch.ofNotification, notificationID, limit) {
             try NotifiedMatch(withChange: $0, numbers)
         }

@@ -21,7 +21,7 @@ extension SQLiteReading {
         ) { (try $0.value(0), $0.int(1), $0.int(2)) }
         let share = max(1, limit / max(1, queue.count))
         var bytes = EntryBytes(limit: byteLimit, share: byteLimit / max(1, queue.count))
-        let numbers = try connection.outboxNumbers()
+        let numbers = try connection.numbering().outboxes
         return try queue.map { database, done, turn in
             let version = OutboxVersion(
                 done: numbers.position(ofRow: done, in: database), turn: turn)
@@ -47,7 +47,8 @@ extension SQLiteReading {
     private func entries(
         of database: DatabaseID, after done: Int64, limit: Int, _ bytes: EntryBytes
     ) throws -> EntryPage {
-        let form = OutboxEntry.Form(database: database, numbers: try connection.outboxNumbers())
+        let form = OutboxEntry.Form(
+            database: database, numbers: try connection.numbering().outboxes)
         do {
             var page = EntryPage()
             try connection.each(
@@ -93,7 +94,8 @@ extension SQLiteReading {
     package func zoneEnd(
         _ zoneName: String, in database: DatabaseID, afterOutbox position: OutboxPosition
     ) throws -> OutboxEntry? {
-        let form = OutboxEntry.Form(database: database, numbers: try connection.outboxNumbers())
+        let form = OutboxEntry.Form(
+            database: database, numbers: try connection.numbering().outboxes)
         do {
             return try connection.first(
                 """

@@ -5,12 +5,12 @@ extension SQLiteTransaction {
     func shorten(_ event: OutboxEntry.Event, of change: OutboxEntryID) throws {
         try connection.run(
             "UPDATE outbox SET event = ? WHERE id = ?", JSONText(bytes: event.encoded),
-            try connection.outboxNumbers().row(of: change)
+            try connection.numbering().outboxes.row(of: change)
         )
     }
 
     func appendNotifiedMatches(_ matches: [NotifiedMatch]) throws {
-        let numbers = try connection.outboxNumbers()
+        let numbers = try connection.numbering().outboxes
         for match in matches {
             try connection.run(
                 """

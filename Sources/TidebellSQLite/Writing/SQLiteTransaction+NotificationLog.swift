@@ -40,7 +40,8 @@ extension SQLiteTransaction {
     /// The next numbers of a user's log, in a store whose users have numbers of their own; nil
     /// where one counter gives them.
     func ownNumbers(_ count: Int, of user: UserID) throws -> [Int64]? {
-        guard try haveOwnNumbers(), let head = try ownNotificationHead(of: user),
+        guard try connection.numbering().notifications == .perUser,
+            let head = try ownNotificationHead(of: user),
             let first = try connection.first(
                 "SELECT \(NotificationNumbers.function)(?, ?)", user, head,
                 read: { $0.int(0) }
@@ -49,17 +50,6 @@ extension SQLiteTransaction {
         // What is noted beside the store knows the greatest number of all only.
         hasQuietChange = true
         return (0..<Int64(count)).map { first + $0 * NotificationNumbers.step }
-    }
-
-    /// Whether users have numbers of their own.
-    private func haveOwnNumbers() throws -> Bool {
-        if let usersHaveOwnNumbers { return usersHaveOwnNumbers }
-        let answer =
-            try connection.first("SELECT \(NotificationNumbers.function)(0, 0) IS NOT NULL") {
-                $0.bool(0)
-            } ?? false
-        usersHaveOwnNumbers = answer
-        return answer
     }
 
     /// Where a notification stands already, after a position of the log.

@@ -9,7 +9,7 @@ extension SQLiteTransaction {
         guard leases?.outboxes.holds(lease.key, lease.holder) == true else { return false }
         return try connection.first(
             "SELECT 1 FROM outbox_queue WHERE database = ? AND done = ? AND turn = ?",
-            lease.key, try connection.outboxNumbers().row(of: version.done, in: lease.key),
+            lease.key, try connection.numbering().outboxes.row(of: version.done, in: lease.key),
             version.turn
         ) { _ in true } ?? false
     }
@@ -50,7 +50,7 @@ extension SQLiteTransaction {
     ) throws {
         try connection.run(
             "UPDATE outbox SET told_through = ? WHERE id = ?",
-            serial, try connection.outboxNumbers().row(of: id)
+            serial, try connection.numbering().outboxes.row(of: id)
         )
         try connection.run(
             "UPDATE outbox_queue SET turn = \(Self.lastTurn) WHERE database = ?", id.database)
@@ -59,7 +59,7 @@ extension SQLiteTransaction {
     func markNotified(
         upTo position: OutboxPosition, in database: DatabaseID, keeping: Bool
     ) throws {
-        let id = try connection.outboxNumbers().row(of: position, in: database)
+        let id = try connection.numbering().outboxes.row(of: position, in: database)
         if !keeping {
             // What was kept before, under another configuration, goes by age.
             try connection.run(

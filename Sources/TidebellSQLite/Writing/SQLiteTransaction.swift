@@ -18,8 +18,6 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     var latestChange: LatestChange?
     /// The latest notification given out.
     var lastNotification = NotificationSequence.start
-    /// Whether users have numbers of their own (``NotificationNumbers``); nil until it is asked.
-    var usersHaveOwnNumbers: Bool?
     /// Rows of deleted zones that the transaction has removed.
     var removedZoneRows = 0
 
