@@ -85,17 +85,17 @@ extension ShareParticipants {
         changed.participants.removeAll(where: isBlocked)
     }
 
-    /// Ends the requests of those who take part now, and notes of those who came in by one that they
-    /// did.
+    /// Ends the requests of those who may take part now, and notes of those who came in by one that
+    /// they did. A participant without permission has asked for one, and waits for it.
     private func approve(
         _ waiting: inout [StoredOutsider], in changed: inout StoredShare, before share: StoredShare
     ) {
         let asked = Set(share.outsiders.lazy.filter { !$0.isBlocked }.map(\.user))
         var taking: Set<UserID> = []
         for index in changed.participants.indices {
-            guard let user = changed.participants[index].user, asked.contains(user) else {
-                continue
-            }
+            guard changed.participants[index].permission != .none,
+                let user = changed.participants[index].user, asked.contains(user)
+            else { continue }
             taking.insert(user)
             changed.participants[index].isApprovedRequester = true
         }

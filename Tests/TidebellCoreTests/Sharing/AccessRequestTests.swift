@@ -100,6 +100,30 @@ import TidebellWire
             both.record?.share?.participants.map(\.isApprovedRequester) == [false, true, false])
     }
 
+    @Test("SHARE-21: a participant without permission who asks waits until they get one, or none")
+    func withoutPermission() async throws {
+        let (bench, url) = try await asked([{ .invited($0.otto, .none) }])
+        func saved(_ changes: ShareChanges) async throws -> (asking: [UserIdentity], isIn: [Bool]) {
+            let share = try await bench.change(changes).record?.share
+            return (
+                share?.accessRequests?.requesters ?? [],
+                share?.participants.map(\.isApprovedRequester) ?? []
+            )
+        }
+        try await bench.requestAccess(url, as: bench.otto)
+        let unrelated = try await saved(ShareChanges(allowsAccessRequests: true))
+        #expect(unrelated.asking == [identity(bench.otto)] && unrelated.isIn == [false, false])
+        let same = try await saved(ShareChanges(participants: [.invited(bench.otto, .none)]))
+        #expect(same.asking == [identity(bench.otto)] && same.isIn == [false, false])
+        let denied = try await saved(ShareChanges(requesters: []))
+        #expect(denied.asking == [] && denied.isIn == [false, false])
+        try await bench.requestAccess(url, as: bench.otto)
+        let given = try await saved(ShareChanges(participants: [.invited(bench.otto, .readOnly)]))
+        #expect(given.asking == [] && given.isIn == [false, true])
+        _ = try await bench.accept(url, as: bench.otto)
+        #expect(try await bench.lookup("list", as: bench.otto).map(\.summary) == ["list=list"])
+    }
+
     @Test("SHARE-21: who is denied may ask again, who is blocked may not and is not told")
     func deniedAndBlocked() async throws {
         let (bench, url) = try await asked()
