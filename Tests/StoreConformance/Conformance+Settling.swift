@@ -48,6 +48,22 @@ extension StoreConformance {
                 #expect(
                     try transaction.places(of: names, in: zone)
                         == places.filter { names.contains($0.key) })
+                #expect(
+                    try transaction.departures(of: ["a", "c", "no"], in: zone)
+                        == ["c": ["share": 5]])
+                try transaction.putSharedRecords(
+                    [
+                        SharedRecord(
+                            name: "c", share: "share", position: 9, entry: 6, leftAt: .noon),
+                        SharedRecord(name: "c", share: "other", position: 9, leftAt: .noon),
+                    ], in: zone)
+                #expect(
+                    try transaction.departures(of: ["c"], in: zone)
+                        == ["c": ["share": 6, "other": 9]])
+                let history = try transaction.sharedRecordChanges(
+                    in: zone, of: ["share"], after: 7, limit: 9, byteLimit: .max, reverse: false)
+                #expect(history.changes.map(\.position) == [8, 9])
+                #expect(history.changes.map(\.hiddenSince) == [8, 6])
                 // A circle has an end.
                 #expect(
                     try transaction.places(above: ["c"], in: zone, limit: 2)?.keys.sorted()

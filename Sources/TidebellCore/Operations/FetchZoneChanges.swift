@@ -76,7 +76,18 @@ extension FetchZoneChanges {
     private struct Change {
         /// Where that history has it.
         var position: Position
+        /// Of a deletion, since when it is true.
+        var goneSince: Position
         var record: StoredRecord
+
+        init(_ record: StoredRecord) {
+            (position, goneSince, self.record) = (record.position, record.position, record)
+        }
+
+        init(_ change: SharedRecordChange) {
+            (position, goneSince) = (change.position, change.hiddenSince)
+            record = change.record
+        }
     }
 
     /// Some of them.
@@ -108,7 +119,7 @@ extension FetchZoneChanges {
                 reverse: isReverse
             )
             page = Changes(
-                changes: found.records.map { Change(position: $0.position, record: $0) },
+                changes: found.records.map { Change($0) },
                 isComplete: found.isComplete)
         }
         // What moved from one hierarchy to another is there twice, and may be one too many.
@@ -128,7 +139,7 @@ extension FetchZoneChanges {
     ) throws -> Changes {
         guard zone.isUnsettled else {
             return Changes(
-                changes: found.changes.map { Change(position: $0.position, record: $0.record) },
+                changes: found.changes.map { Change($0) },
                 isComplete: found.isComplete)
         }
         var paths = HierarchyPaths()
@@ -145,8 +156,7 @@ extension FetchZoneChanges {
                 let isThere =
                     change.record.isDeleted
                     || paths.share(of: change.record.name) == change.share
-                return Change(
-                    position: change.position, record: (isThere ? change : change.leaving).record)
+                return Change(isThere ? change : change.leaving)
             },
             isComplete: found.isComplete && page.count == found.changes.count, paths: paths)
     }
@@ -223,7 +233,7 @@ extension FetchZoneChanges {
                     to: call, in: access, selecting: selection, shares, reader)
             }
             // TOK-6: what was gone before the first fetch began is not news.
-            guard change.position > baseline, !moved.contains(record.name) else { return nil }
+            guard change.goneSince > baseline, !moved.contains(record.name) else { return nil }
             return .deleted(
                 WireTombstone(
                     recordName: record.name, zoneID: access.zoneID,

@@ -13,6 +13,8 @@ struct BatchSharing {
     private(set) var holders: [String: String] = [:]
     /// What is stored of that; where the zone is not settled it may not hold.
     private(set) var memberships: [String: HierarchyMembership] = [:]
+    /// Since when nobody sees those that are stored where they do not hold.
+    private(set) var hiddenSince: [String: Position] = [:]
     /// The users whom participants are named by, by record name or canonical address.
     private var users: [UserLookup: StoredUser] = [:]
     /// The records that shares are to be made for, or end for, and that no operation saves.
@@ -98,6 +100,8 @@ struct BatchSharing {
         let found = try reader.holders(of: names, in: zone, limits)
         holders.merge(found.shares) { known, _ in known }
         memberships.merge(found.memberships) { known, _ in known }
+        let hidden = try found.hiddenSince(in: zone, reader)
+        hiddenSince.merge(hidden) { known, _ in known }
     }
 
     /// What is stored of a record before the batch, if its share goes on.

@@ -119,6 +119,31 @@ struct HierarchyPaths {
     }
 }
 
+extension HierarchyPaths {
+    /// The first record above one that does not hold which is not where this one relies on it.
+    struct Break {
+        var name: String
+        /// Where it came in anew, if it did.
+        var entry: Position?
+    }
+
+    /// Returns what takes a record out of sight that is stored in a hierarchy.
+    func firstBreak(above name: String) -> Break? {
+        var visited: Set<String> = []
+        var current = name
+        while visited.insert(current).inserted {
+            guard let place = places[current], let own = place.membership, let parent = place.parent
+            else { return nil }
+            let above = places[parent]?.membership
+            guard let above, above.share == own.share, above.entry == own.above else {
+                return Break(name: parent, entry: above?.share == own.share ? above?.entry : nil)
+            }
+            current = parent
+        }
+        return nil
+    }
+}
+
 extension WireError {
     /// Nobody can know now what of a request is shared.
     static func following(in zone: StoredZone, _ limits: Limits) -> WireError {
@@ -137,6 +162,27 @@ struct HierarchyHolders {
     var memberships: [String: HierarchyMembership] = [:]
     /// The share that each is in for certain.
     var shares: [String: String] = [:]
+    /// What is above them, where the zone is not settled.
+    fileprivate var paths = HierarchyPaths()
+
+    /// Finds out since when those are hidden that are stored in a hierarchy and not seen in it, as far as
+    /// that is known; of one below what came in anew, that it is since then at the latest.
+    func hiddenSince(
+        in zone: StoredZone, _ reader: some SharedRecordReading
+    ) throws -> [String: Position] {
+        var breaks: [String: HierarchyPaths.Break] = [:]
+        for (name, own) in memberships where shares[name] != own.share {
+            breaks[name] = paths.firstBreak(above: name)
+        }
+        guard !breaks.isEmpty else { return [:] }
+        let departures = try reader.departures(of: Set(breaks.values.map(\.name)), in: zone.key)
+        var found: [String: Position] = [:]
+        for (name, broken) in breaks {
+            guard let own = memberships[name] else { continue }
+            found[name] = own.hiddenSince(broken.entry ?? departures[broken.name]?[own.share])
+        }
+        return found
+    }
 }
 
 extension SharedRecordReading {
@@ -155,6 +201,7 @@ extension SharedRecordReading {
         var holders = HierarchyHolders(
             memberships: paths.memberships.filter { names.contains($0.key) })
         for name in names { holders.shares[name] = paths.share(of: name) }
+        holders.paths = paths
         return holders
     }
 }

@@ -113,8 +113,11 @@ package struct NotifyParticipants: Sendable {
         let users = try reader.users(Set(grants.keys))
         return grants.keys.sorted { $0.rawValue < $1.rawValue }.compactMap { id in
             guard let user = users[id] else { return nil }
-            var changes = shared.isZoneWide ? entry.changes.map(\.withoutFields) : []
-            for grant in grants[id] ?? [] { changes += shared.hierarchies[grant.share] ?? [] }
+            // Who came later saw nothing of it, and is notified of the change by which they came.
+            let known = grants[id]?.filter { $0.position <= shared.position } ?? []
+            var changes =
+                shared.isZoneWide && !known.isEmpty ? entry.changes.map(\.withoutFields) : []
+            for grant in known { changes += shared.hierarchies[grant.share] ?? [] }
             if changes.isEmpty, ended.contains(id) {
                 // They have another share of the zone, and lost this one.
                 changes = [

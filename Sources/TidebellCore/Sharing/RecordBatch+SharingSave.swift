@@ -85,11 +85,16 @@ extension RecordBatch {
         }
         guard let stored, stored.share != after else { return }
         // What is deleted has left too: made again elsewhere, it is in no hierarchy.
+        let isSeen = before == stored.share
         changed.rows.append(
-            SharedRecord(name: name, share: stored.share, position: position, leftAt: call.now))
+            SharedRecord(
+                name: name, share: stored.share, position: position,
+                entry: isSeen ? nil : sharing.hiddenSince[name], leftAt: call.now))
         if after == nil, !isDeleted { changed.moved.append(name) }
         changed.reported[stored.share, default: []].append(
-            RecordChange(recordName: name, recordType: change.recordType, event: .deleted))
+            isSeen
+                ? RecordChange(recordName: name, recordType: change.recordType, event: .deleted)
+                : .hidden(ofType: change.recordType))
     }
 
     /// The rows, each with the entry that the record above has after the batch.
@@ -150,6 +155,14 @@ extension SharedChange {
             }
         }
         return thinned
+    }
+}
+
+extension RecordChange {
+    /// That a record is gone which had gone out of sight before: whoever came since then never saw it,
+    /// and is not told which one it is.
+    static func hidden(ofType type: String) -> RecordChange {
+        RecordChange(recordName: "", recordType: type, event: .deleted)
     }
 }
 

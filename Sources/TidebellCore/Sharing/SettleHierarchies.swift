@@ -77,7 +77,7 @@ private struct SettlingStep {
             return own?.share != above?.share || own?.above != above?.entry
         }
         guard !moved.isEmpty else { return }
-        let written = try move(moved, below: above, memberships, in: transaction)
+        let written = try move(moved, below: top.name, memberships, in: transaction)
         left -= max(0, written - page.names.count)
     }
 
@@ -86,12 +86,17 @@ private struct SettlingStep {
 
     /// Writes that records are where the one above them is; returns how many rows that took.
     private mutating func move(
-        _ names: [String], below above: HierarchyMembership?,
+        _ names: [String], below top: String,
         _ memberships: [String: HierarchyMembership],
         in transaction: some SettleHierarchies.Settling
     ) throws -> Int {
+        let above = memberships[top]
         let first = try transaction.advance(
             unsettled.database.id, by: names.count, at: now)
+        let leaves = names.contains { name in
+            memberships[name].map { $0.share != above?.share } ?? false
+        }
+        let departures = leaves ? try transaction.departures(of: [top], in: zone)[top] ?? [:] : [:]
         let records = try transaction.recordsWithoutFields(Set(names), in: zone)
         var rows: [SharedRecord] = []
         for (index, name) in names.enumerated() {
@@ -104,11 +109,12 @@ private struct SettlingStep {
                 reported[above.share, default: []].append(
                     RecordChange(recordName: name, recordType: type, event: .created))
             }
-            if let before = memberships[name]?.share, before != above?.share {
+            if let before = memberships[name], before.share != above?.share {
                 rows.append(
-                    SharedRecord(name: name, share: before, position: position, leftAt: now))
-                reported[before, default: []].append(
-                    RecordChange(recordName: name, recordType: type, event: .deleted))
+                    SharedRecord(
+                        name: name, share: before.share, position: position,
+                        entry: before.hiddenSince(departures[before.share]), leftAt: now))
+                reported[before.share, default: []].append(.hidden(ofType: type))
             }
         }
         try transaction.putSharedRecords(rows, in: zone)

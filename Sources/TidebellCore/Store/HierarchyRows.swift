@@ -17,6 +17,12 @@ package struct HierarchyMembership: Sendable, Hashable {
         self.entry = entry
         self.above = above
     }
+
+    /// Since when nobody sees the record, which follows one that left or came in anew at this
+    /// position; nil where that is not known any more.
+    func hiddenSince(_ departure: Position?) -> Position? {
+        departure.flatMap { $0 > entry ? $0 : nil }
+    }
 }
 
 /// A record in the tree of its zone.

@@ -169,7 +169,8 @@ package struct SharedRecord: Sendable, Hashable {
     package var share: String
     /// Where the hierarchy's history has the record: where it changed last, came in or left.
     package var position: Position
-    /// Where it came in (``HierarchyMembership/entry``).
+    /// Where it came in (``HierarchyMembership/entry``); of one that left, since when nobody sees it
+    /// there, which is before it left where it followed something that left.
     package var entry: Position
     /// The entry of the record above it.
     package var above: Position
@@ -195,12 +196,18 @@ package struct SharedRecordChange: Sendable, Hashable {
     package var share: String
     /// Where the hierarchy's history has it.
     package var position: Position
+    /// Of a record that left, since when nobody sees it there: to whoever began to look after that
+    /// it is no news. Else its position.
+    package var hiddenSince: Position
     /// As it is now; of one that left, without fields and deleted.
     package var record: StoredRecord
 
-    package init(share: String, position: Position, record: StoredRecord) {
+    package init(
+        share: String, position: Position, hiddenSince: Position? = nil, record: StoredRecord
+    ) {
         self.share = share
         self.position = position
+        self.hiddenSince = hiddenSince ?? position
         self.record = record
     }
 

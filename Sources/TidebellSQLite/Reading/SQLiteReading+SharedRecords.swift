@@ -13,6 +13,16 @@ extension SQLiteReading {
         return Dictionary(found) { first, _ in first }
     }
 
+    package func departures(
+        of names: Set<String>, in zone: ZoneKey
+    ) throws -> [String: [String: Position]] {
+        guard !names.isEmpty else { return [:] }
+        let found = try connection.rows(SharedRecordChange.departures, JSONText(names), zone) {
+            (name: $0.text(0), share: $0.text(1), since: try $0.value(2) as Position)
+        }
+        return found.reduce(into: [:]) { $0[$1.name, default: [:]][$1.share] = $1.since }
+    }
+
     package func places(
         above names: Set<String>, in zone: ZoneKey, limit: Int
     ) throws -> [String: HierarchyPlace]? {
@@ -283,8 +293,18 @@ extension HierarchyPlace {
 }
 
 extension SharedRecordChange {
+    /// Since when a record is hidden that left; rows of before have no entry.
+    private static let departed =
+        "iif(shared_record.entry = 0, shared_record.position, shared_record.entry)"
+    fileprivate static let departures = """
+        SELECT shared_record.name, shared_record.share, \(departed)
+        FROM json_each(?) AS wanted CROSS JOIN shared_record
+        WHERE shared_record.zone = ? AND shared_record.left_at IS NOT NULL
+            AND shared_record.name = \(JSONText.string("wanted.value"))
+        """
     private static let columns = """
-        SELECT \(StoredRecord.columns), shared_record.position, shared_record.left_at IS NOT NULL
+        SELECT \(StoredRecord.columns), shared_record.position, shared_record.left_at IS NOT NULL,
+            \(departed)
         FROM shared_record INDEXED BY shared_record_history
             CROSS JOIN record INDEXED BY record_name ON record.zone = shared_record.zone
                 AND record.name = shared_record.name
@@ -306,6 +326,9 @@ extension SharedRecordChange {
     fileprivate init(_ columns: Columns, of share: String) throws {
         self.init(
             share: share, position: try columns.value(14), record: try StoredRecord(columns))
-        if columns.bool(15) { self = leaving }
+        if columns.bool(15) {
+            self = leaving
+            hiddenSince = try columns.value(16)
+        }
     }
 }

@@ -528,6 +528,12 @@ private final class CountingReader: ZoneReading, RecordReading, ShareReading, Sh
         try counted { try base.memberships(of: names, in: zone) }
     }
 
+    func departures(
+        of names: Set<String>, in zone: ZoneKey
+    ) throws -> [String: [String: Position]] {
+        try counted { try base.departures(of: names, in: zone) }
+    }
+
     func places(
         above names: Set<String>, in zone: ZoneKey, limit: Int
     ) throws -> [String: HierarchyPlace]? {

@@ -148,8 +148,47 @@ import TidebellWire
         try await bench.modify(limits: few(), .save(.forceUpdate, "top", parent: .some(nil)))
         #expect(try await told() == [.records([change("top", .deleted)])])
         try await bench.settle(2, steps: 1)
-        #expect(try await told() == [.records([change("top-0", .deleted)])])
+        // It had gone out of sight with the one above it, before some came who are notified, too.
+        #expect(try await told() == [.records([change("", .deleted)])])
         #expect(try await bench.sharedZones(of: bench.otto, since: position).zones == ["Notes"])
+    }
+
+    @Test("TOK-6, TOK-25: who comes after a record went out of sight never hears of it")
+    func comingAfter() async throws {
+        let bench = try await SharingBench()
+        try await bench.modify(.save(.create, "list", title: "list"))
+        let share = try await bench.share(
+            "list", with: [.invited(bench.otto), .invited(bench.mia)])
+        _ = try await bench.accept(share, as: bench.otto)
+        try await bench.makeTree("top", groups: 3, of: 2)
+        try await bench.modify(.save(.forceUpdate, "top", parent: "list"))
+        let all = try await bench.replica(of: bench.otto)
+        #expect(all.names.count == 12)
+        try await bench.modify(limits: few(), .save(.forceUpdate, "top", parent: .some(nil)))
+        _ = try await bench.accept(share, as: bench.mia)
+        let fresh = try await bench.replica(of: bench.mia)
+        #expect(fresh.names == ["list", "share"])
+        try await bench.tellParticipants()
+        // One goes by itself, one is taken out from below, the others follow.
+        try await bench.modify(
+            ModifyRecords.Operation(.forceDelete, recordName: "top-0-0"),
+            .save(.forceUpdate, "top-1-0", parent: .some(nil)))
+        try await bench.settle(2, steps: 2)
+        let events = try await bench.tellParticipants().map(\.event)
+        try await bench.settle()
+        let page = try await bench.changes(as: bench.mia, since: fresh.token).page
+        #expect(page?.records.map(\.summary) == [])
+        #expect(page?.moreComing == false)
+        #expect(try await bench.replica(of: bench.otto, from: all).names == ["list", "share"])
+        for case .records(let changes) in events {
+            #expect(changes.allSatisfy { $0.recordName == "" && $0.event == .deleted })
+        }
+        // What comes and goes from now on is news.
+        try await bench.modify(.save(.forceUpdate, "top-2-0", parent: "list"))
+        let next = try await bench.replica(of: bench.mia, from: fresh)
+        #expect(next.names == ["list", "share", "top-2-0"])
+        try await bench.modify(.save(.forceUpdate, "top-2-0", parent: "top"))
+        #expect(try await bench.replica(of: bench.mia, from: next).names == fresh.names)
     }
 
     @Test("LIMIT-20: a step writes no more rows than it may, also where records change shares")

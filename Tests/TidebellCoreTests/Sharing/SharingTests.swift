@@ -98,6 +98,27 @@ import TidebellWire
         #expect(try await bench.changes(as: bench.otto).error?.code == .zoneNotFound)
     }
 
+    @Test("SUB-57: who comes after a change is notified of the one by which they came, not of it")
+    func comingAfterChange() async throws {
+        let bench = try await SharingBench()
+        let all = WireSubscription(
+            subscriptionID: "all", kind: .database,
+            notificationInfo: WireNotificationInfo.contentAvailable)
+        try await bench.bench.subscribe(all, bench.call(bench.otto))
+        try await bench.modify(
+            .save(.create, "list", title: "list"), .save(.create, "else", title: "else"),
+            .save(.create, "note", title: "note", parent: "list"))
+        let other = try await bench.share("else", as: "other", with: [.invited(bench.otto)])
+        _ = try await bench.accept(other, as: bench.otto)
+        let share = try await bench.share("list", with: [.invited(bench.otto)])
+        try await bench.tellParticipants()
+        try await bench.modify(ModifyRecords.Operation(.forceDelete, recordName: "note"))
+        _ = try await bench.accept(share, as: bench.otto)
+        let change = RecordChange(
+            recordName: "share", recordType: ShareNames.recordType, event: .updated)
+        #expect(try await bench.tellParticipants().map(\.event) == [.records([change])])
+    }
+
     @Test("SHARE-4, LIMIT-1: a batch that ends one share and makes two cannot go round for ever")
     func movingShares() async throws {
         let bench = try await SharingBench()

@@ -13,6 +13,12 @@ package protocol SharedRecordReading {
         of names: Set<String>, in zone: ZoneKey
     ) throws -> [String: HierarchyMembership]
 
+    /// Returns since when nobody sees records in hierarchies that they left, by the names of the
+    /// records and of the shares (``SharedRecord/entry``).
+    func departures(
+        of names: Set<String>, in zone: ZoneKey
+    ) throws -> [String: [String: Position]]
+
     /// Returns what ``memberships(of:in:)`` does, with the places of the records in the tree, and
     /// the same of all that is above them; nil where these are more than `limit`.
     func places(
