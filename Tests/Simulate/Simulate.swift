@@ -50,7 +50,7 @@ struct Simulate: AsyncParsableCommand {
                 failed.append(seed)
                 // Cutting steps takes long.
                 printLine("seed \(seed): \(error)")
-                printLine("\(await walk.shrunk())")
+                printLine("\(await walk.shrunk(failing: error))")
             }
             let count = seed - seeds.lowerBound + 1
             if count % 100 == 0 { printLine("\(count) walks, \(failed.count) failed") }

@@ -60,7 +60,7 @@ import Testing
         do {
             _ = try await Simulation.run(walk)
         } catch {
-            Issue.record("\(error)\n\(await walk.shrunk())")
+            Issue.record("\(error)\n\(await walk.shrunk(failing: error))")
         }
     }
 }

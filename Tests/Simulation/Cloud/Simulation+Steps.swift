@@ -17,13 +17,13 @@ extension Simulation {
             do {
                 try await patiently { try await $0.perform(step) }
             } catch {
-                throw Violation("step \(index + 1) (\(step)): \(error)")
+                throw Violation("step \(index + 1) (\(step))", error)
             }
         }
         do {
             try await patiently { try await $0.finish() }
         } catch {
-            throw Violation("at the end: \(error)")
+            throw Violation("at the end", error)
         }
         var tally = Tally()
         tally.changes = changeCount

@@ -3,9 +3,17 @@ import TestSupport
 import TidebellPush
 import TidebellWire
 
+/// What was made up so far of a walk in which zones are shared.
+struct SharingPlan {
+    /// The shares that somebody was to make, the newest last.
+    var shares: [ShareID] = []
+    /// What is to come of what was made up.
+    var next: [SharingAction] = []
+}
+
 extension Planner {
     /// What is shared is chosen among few, so that there is often something of it.
-    private static let roots: [String?] = ["Note-1", "Note-2", "Task-1", nil]
+    private static let roots: [String?] = ["Note-1", "Note-2", "Task-1", "Note-3", nil]
     private static let subscriptions = ["s1", "s2"]
 
     /// The steps of a walk in which zones are shared.
@@ -35,12 +43,24 @@ extension Planner {
             actions.append(.put(tree, zone, by: owner))
             let share = ShareID(zone: zone, root: dice.pick(Self.roots))
             actions.append(.share(share, invitations(to: zone), open: .none, by: owner))
-            actions.append(.accept(share, by: writer(of: dice.below(users))))
+            let user = dice.below(users)
+            actions.append(.accept(share, by: writer(of: user)))
+            sharing.shares.append(share)
+            guard share.root != nil, share.root != "Note-3", dice.chance(40) else { continue }
+            // Who has two shares of a zone gets and loses one of them.
+            let other = ShareID(zone: zone, root: "Note-3")
+            actions.append(.share(other, invitations(to: zone), open: .none, by: owner))
+            let next = dice.chance(70) ? user : dice.below(users)
+            actions.append(.accept(other, by: writer(of: next)))
+            sharing.shares.append(other)
         }
         return actions
     }
 
     private mutating func sharedAction() -> Action {
+        if !sharing.next.isEmpty, dice.chance(40) {
+            return .sharing(sharing.next.removeFirst())
+        }
         switch dice.below(100) {
         case ..<14:
             let interjection: Interjection? =
@@ -62,10 +82,71 @@ extension Planner {
     }
 
     private mutating func sharedChange() -> SharingAction {
+        let action = anySharedChange()
+        if sharing.next.isEmpty { sharing.next = sequel(of: action) }
+        return action
+    }
+
+    /// What hardly ever happens by chance: what makes sense after a change.
+    private mutating func sequel(of action: SharingAction) -> [SharingAction] {
+        let anybody = writer(of: dice.below(users))
+        switch action {
+        case .share(let share, _, _, _):
+            sharing.shares = sharing.shares.suffix(5).filter { $0 != share } + [share]
+            return dice.chance(40) ? [.accept(share, by: anybody)] : []
+        case .link(let number, .some, let share, _):
+            let owner = writer(of: share.zone.owner)
+            var next: [SharingAction] = []
+            if dice.chance(70) {
+                next.append(.acceptLink(number, share, isOld: false, by: anybody))
+            }
+            if dice.chance(50) {
+                let other = writer(of: dice.below(users))
+                next.append(.acceptLink(number, share, isOld: false, by: other))
+            }
+            guard dice.chance(40) else { return next }
+            next.append(.link(number, nil, share, by: owner))
+            next.append(.acceptLink(number, share, isOld: false, by: anybody))
+            return next
+        case .block(let user, true, let share, _) where dice.chance(60):
+            return [
+                .open(
+                    dice.pick([.readOnly, .readWrite]), share, by: writer(of: share.zone.owner)),
+                .accept(share, by: writer(of: user)),
+            ]
+        case .letAsk(true, let share, _):
+            let owner = writer(of: share.zone.owner)
+            let user = dice.pick((0..<users).filter { $0 != share.zone.owner })
+            let silent = Invitation(user: user, permission: .none)
+            var next: [SharingAction] = []
+            if dice.chance(50) { next.append(.set(user, silent, share, by: owner)) }
+            next.append(.ask(share, by: writer(of: user)))
+            if dice.chance(50) {
+                next.append(.link(dice.below(2), .readOnly, share, by: owner))
+            }
+            if dice.chance(70) {
+                next.append(.set(user, invitation(of: user), share, by: owner))
+                next.append(.accept(share, by: writer(of: user)))
+            }
+            return next
+        case .stop(let share, let writer) where writer.user == share.zone.owner && dice.chance(60):
+            return [
+                .put(noteEdits(), share.zone, by: writer),
+                .share(share, invitations(to: share.zone), open: .none, by: writer),
+                .accept(share, by: anybody),
+            ]
+        default: return []
+        }
+    }
+
+    private mutating func anySharedChange() -> SharingAction {
         let zone = dice.pick(weighted: [
             (5, SharedZone.all[0]), (2, SharedZone.all[1]), (2, SharedZone.all[2]),
         ])
-        let share = ShareID(zone: zone, root: dice.pick(Self.roots))
+        let made = sharing.shares.filter { $0.zone == zone }
+        let share =
+            !made.isEmpty && dice.chance(50)
+            ? dice.pick(made) : ShareID(zone: zone, root: dice.pick(Self.roots))
         let owner = writer(of: zone.owner)
         let anybody = writer(of: dice.below(users))
         // Administrators manage a share as its owner does, and others try to.

@@ -83,8 +83,12 @@ extension SharingModel {
     ) -> Bool {
         change(share.zone, by: writer, saving: share.name) { zone in
             guard var changed = zone?.shares[share.name] else { return }
+            let asking = changed.requests
             body(&changed)
             // Nobody has to ask for what is open to them.
+            for user in asking where changed.members[user].map({ $0.permission != .none }) == true {
+                changed.members[user]?.isApproved = true
+            }
             let members = changed.members
             changed.requests = changed.requests.filter { user in
                 changed.publicPermission == .none
@@ -144,6 +148,7 @@ extension SharingModel {
                 var member = Member($0)
                 member.hasAccepted = known?.hasAccepted ?? false
                 member.link = known?.link
+                member.isApproved = known?.isApproved ?? false
                 return member
             }
         }

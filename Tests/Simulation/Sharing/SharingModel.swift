@@ -20,6 +20,8 @@ struct SharingModel {
         var hasAccepted: Bool
         /// The number of the one-time URL that was made for them.
         var link: Int?
+        /// Whether they had asked when they were given a permission.
+        var isApproved = false
     }
 
     struct Share {
@@ -63,6 +65,8 @@ struct SharingModel {
     private(set) var firm: [SharedZone: Set<String>] = [:]
     /// The shares of which something changed since their zone was settled.
     private var moving: [SharedZone: Set<String>] = [:]
+    /// The shares that records were in since their zone was settled.
+    private var trails: [SharedZone: [String: Set<String>]] = [:]
     private var versions = 0
 
     init(users: Int) { self.users = users }
@@ -146,7 +150,10 @@ struct SharingModel {
             }
             let shares = [old.share(of: name), new.share(of: name)]
             guard looks[0] != looks[1] || shares[0] != shares[1] else { continue }
-            changed.formUnion(shares.compactMap(\.self))
+            // What went out of sight with something above it has left for good when it is saved or
+            // deleted: a device may still have it.
+            trails[zone, default: [:]][name, default: []].formUnion(shares.compactMap(\.self))
+            changed.formUnion(trails[zone]?[name] ?? [])
         }
         if !changed.isEmpty { news.append(News(zone: zone, origin: origin, shares: changed)) }
         moving[zone, default: []].formUnion(changed)
@@ -171,6 +178,10 @@ struct SharingModel {
         let content = zones[zone] ?? Zone()
         firm[zone] = Set(content.names.filter { content.share(of: $0) != nil })
         moving[zone] = nil
+        trails[zone] = Dictionary(
+            uniqueKeysWithValues: content.names.map { name in
+                (name, Set([content.share(of: name)].compactMap(\.self)))
+            })
     }
 
     /// Notes a step in which records follow: participants may hear of it who have a share of which
@@ -266,11 +277,11 @@ extension SharingModel.Share {
         func look(_ user: Int?, _ member: SharingModel.Member) -> String {
             RecordLook.member(
                 user, member.permission, member.role, member.hasAccepted ? .accepted : .pending,
-                hasURL: manages && member.link != nil)
+                hasURL: manages && member.link != nil, isApproved: member.isApproved)
         }
         let known = members.filter { seesAll || $0.key == user }.map { look($0.key, $0.value) }
         let others = seesAll ? strangers.values.map { look(nil, $0) } : []
-        let ownerMember = RecordLook.member(owner, .readWrite, .owner, .accepted, hasURL: false)
+        let ownerMember = RecordLook.member(owner, .readWrite, .owner, .accepted)
         return RecordLook.share(
             publicPermission, known + others + [ownerMember],
             requests: manages ? RecordLook.requests(isAskable, requests, blocked) : nil)
@@ -298,9 +309,9 @@ enum RecordLook {
 
     static func member(
         _ user: Int?, _ permission: SharePermission, _ role: ParticipantRole,
-        _ acceptance: ParticipantAcceptance, hasURL: Bool
+        _ acceptance: ParticipantAcceptance, hasURL: Bool = false, isApproved: Bool = false
     ) -> String {
         "\(user.map { "user \($0)" } ?? "a stranger") \(permission) \(role) \(acceptance)"
-            + (hasURL ? " by a URL" : "")
+            + (hasURL ? " by a URL" : "") + (isApproved ? " who asked" : "")
     }
 }

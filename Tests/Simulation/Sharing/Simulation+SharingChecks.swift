@@ -30,6 +30,7 @@ extension Simulation {
         try await checkFiles(in: zone, as: user)
         try await checkExplanation(of: user)
         try await checkFirstFetch(of: zone, as: user)
+        try await checkKeptToken(of: zone, as: user)
     }
 
     /// Looks at the notifications since the last time: nobody is notified of what they cannot see.
@@ -359,7 +360,8 @@ extension Simulation {
                             $0.recordName == participant.identity.userRecordName
                         },
                         participant.permission, participant.role, participant.acceptance,
-                        hasURL: participant.oneTimeShortGUID != nil)
+                        hasURL: participant.oneTimeShortGUID != nil,
+                        isApproved: participant.isApprovedRequester)
                 },
                 requests: record.shownShare?.accessRequests.map { requests in
                     RecordLook.requests(

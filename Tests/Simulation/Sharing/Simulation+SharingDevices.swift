@@ -80,7 +80,63 @@ extension Simulation {
         )
     }
 
+    /// Checks what a device of a user would get now that it does not ask for: from the token that
+    /// it keeps it would have what its user finds.
+    func checkKeptToken(of zone: SharedZone, as user: Int) async throws {
+        let client = checked(of: user)
+        guard var copy = sharing.devices[client]?.zones[zone], copy.token != nil else { return }
+        let writer = Writer(user: user, client: client)
+        var isWhole = false
+        while !isWhole {
+            let token = copy.token
+            switch try await fetchPage(of: zone, since: token, writer) {
+            case .changes(let page):
+                try take(page, of: zone, by: client, into: &copy)
+                isWhole = !page.moreComing
+            case .failed(_, let error):
+                guard error.code != .zoneNotFound else {
+                    return try demand(
+                        !sharing.model.has(zone, user), "\(zone) is not found for \(client)")
+                }
+                try demand(
+                    error.meansExpiredToken && token != nil,
+                    "the changes of \(zone) are refused: \(error)")
+                copy = SharingDevice.Zone()
+            }
+        }
+        let expected = sharing.shown[user]?[zone] ?? [:]
+        // What is gone with something above it may still be to come.
+        let found =
+            seesAll(of: zone, user)
+            ? copy.records : copy.records.filter { expected[$0.key] != nil }
+        try demand(
+            found == expected,
+            "from the token that it keeps, \(client) gets \(found) of \(zone), not \(expected)")
+    }
+
+    /// One device of a user after the other.
+    private func checked(of user: Int) -> String {
+        let clients = Names.streamers(of: user)
+        return clients[sharing.steps / 12 % clients.count]
+    }
+
     // MARK: -
+
+    private func fetchPage(
+        of zone: SharedZone, since token: String?, _ writer: Writer
+    ) async throws -> FetchZoneChanges.ZoneAnswer {
+        let request = FetchZoneChanges.Request(
+            zones: [.init(zoneID: zoneID(zone), syncToken: token)],
+            options: .init(resultsLimit: Self.page)
+        )
+        let scope = zone.scope(for: writer.user)
+        let body = try await post("\(scope)/changes/zone", as: writer, request.write)
+        let answer = try JSONReader.read(body) { try FetchZoneChanges.Response(from: &$0) }
+        guard let found = answer.zones.first else {
+            throw Violation("the answer has no zone \(zone)")
+        }
+        return found
+    }
 
     private func fetchDatabase(
         _ scope: DatabaseScope, for client: String, _ writer: Writer
@@ -139,16 +195,11 @@ extension Simulation {
         while left > 0 {
             left -= 1
             let token = sharing.devices[client]?.zones[zone]?.token
-            let request = FetchZoneChanges.Request(
-                zones: [.init(zoneID: zoneID(zone), syncToken: token)],
-                options: .init(resultsLimit: Self.page)
-            )
-            let scope = zone.scope(for: writer.user)
-            let body = try await post("\(scope)/changes/zone", as: writer, request.write)
-            let answer = try JSONReader.read(body) { try FetchZoneChanges.Response(from: &$0) }
-            switch answer.zones.first {
+            switch try await fetchPage(of: zone, since: token, writer) {
             case .changes(let page):
-                try take(page, of: zone, by: client)
+                var copy = sharing.devices[client]?.zones[zone] ?? SharingDevice.Zone()
+                try take(page, of: zone, by: client, into: &copy)
+                sharing.devices[client]?.zones[zone] = copy
                 if !page.moreComing { return true }
             case .failed(_, let error):
                 sharing.devices[client]?.zones[zone] = nil
@@ -156,17 +207,16 @@ extension Simulation {
                 try demand(
                     error.meansExpiredToken && token != nil,
                     "the changes of \(zone) are refused: \(error)")
-            case nil: throw Violation("the answer has no zone \(zone)")
             }
         }
         return false
     }
 
     private func take(
-        _ page: FetchZoneChanges.Page, of zone: SharedZone, by client: String
+        _ page: FetchZoneChanges.Page, of zone: SharedZone, by client: String,
+        into copy: inout SharingDevice.Zone
     ) throws {
         guard let device = sharing.devices[client] else { return }
-        var copy = device.zones[zone] ?? SharingDevice.Zone()
         let visible = sharing.model.visible(to: device.user, in: zone)
         let seen = sharing.model.seen[device.user]?[zone] ?? []
         for result in page.records {
@@ -187,6 +237,5 @@ extension Simulation {
             }
         }
         copy.token = page.syncToken
-        sharing.devices[client]?.zones[zone] = copy
     }
 }

@@ -8,6 +8,8 @@ import TidebellWire
 struct Planner {
     var dice: SeededGenerator
     let users: Int
+    /// What is planned where zones are shared.
+    var sharing = SharingPlan()
 
     init(seed: UInt64) {
         dice = SeededGenerator(seed: seed)
