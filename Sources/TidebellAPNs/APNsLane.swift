@@ -161,7 +161,8 @@ final class APNsLane: Sendable {
             let rest = backlog.finished(key, outcome, at: now, jitter: surroundings.jitter())
             return (rest, backlog.holds(key), backlog.room(at: now))
         }
-        if !isInBacklog, let held {
+        // Where the lease vested in this turn, it may have been claimed once more.
+        if !isInBacklog, let held = leases.withLock({ $0[key] }) {
             await giveBack(held, of: key, isHeld ? rest : nil, or: isHeld ? .done : .untouched)
             // What came for it meanwhile may have been passed over by a claim.
             let hasNews = news.load(ordering: .relaxed) != newsBefore

@@ -52,6 +52,27 @@ struct LeaseTests {
         try await world.store.close()
     }
 
+    @Test("a target that was claimed once more in its turn, and then fails, is held by nobody")
+    func claimedAgainInItsTurn() async throws {
+        let world = try await LaneWorld(seed: 1, devices: 1)
+        world.sender.behave(after: [.status(429, reason: "TooManyRequests")])
+        try await world.append([(id: "n0", origin: nil)])
+        let route = world.makeRoute()
+        world.sender.duringNextRequest {
+            // The lease vests, and the queue is asked once more.
+            await world.clock.jump(by: .seconds(61))
+            _ = try? await route.isSettled()
+        }
+        let run = Task { try await route.run() }
+        await eventually { world.sender.answerCount == 1 }
+        try await eventually { try await route.isSettled() }
+        while try await !world.pending().isEmpty { await world.clock.advance(by: .seconds(2)) }
+        run.cancel()
+        _ = await run.result
+        #expect(world.sender.taken == [LaneWorld.token(0): ["n0"]])
+        try await world.store.close()
+    }
+
     @Test("during a long pause leases vest, and nothing is sent to who is not claimed again")
     func vestedInPause() async throws {
         let world = try await LaneWorld(seed: 1, devices: 3)

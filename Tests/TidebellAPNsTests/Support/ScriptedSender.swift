@@ -15,6 +15,7 @@ final class ScriptedSender: APNsSender {
         var mostUnderWay = 0
         var isBehaving = false
         var prescribed: [APNsAnswer] = []
+        var duringNext: (@Sendable () async -> Void)?
     }
 
     private static let answers: [APNsAnswer] = [
@@ -50,6 +51,11 @@ final class ScriptedSender: APNsSender {
         }
     }
 
+    /// What happens while the next request is under way.
+    func duringNextRequest(_ body: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.duringNext = body }
+    }
+
     func send(
         _ request: APNsRequest, authorization: String, to gateway: APNsGateway
     ) async -> APNsAnswer {
@@ -57,6 +63,11 @@ final class ScriptedSender: APNsSender {
             state.underWay[request.token, default: 0] += 1
             state.mostUnderWay = max(state.mostUnderWay, state.underWay[request.token] ?? 0)
         }
+        let duringThis = state.withLock { state in
+            defer { state.duringNext = nil }
+            return state.duringNext
+        }
+        await duringThis?()
         let dice = random.withLock { $0.next() }
         for _ in 0..<(dice >> 32) % 8 { await Task.yield() }
         return state.withLock { state in
