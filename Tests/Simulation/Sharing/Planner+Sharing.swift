@@ -135,6 +135,32 @@ extension Planner {
                 .share(share, invitations(to: share.zone), open: .none, by: writer),
                 .accept(share, by: anybody),
             ]
+        case .put(let edits, let zone, let writer)
+        where writer.user == zone.owner && edits.contains { $0.needed != nil } && dice.chance(60):
+            // Others may see what has to stay, and not for what.
+            let needed = edits.compactMap(\.needed)
+            return (0..<users).filter { $0 != zone.owner }.map { user in
+                .put(
+                    [NoteEdit(name: dice.pick(needed), isRemoved: true)], zone,
+                    by: self.writer(of: user))
+            }
+        case .put(_, let zone, let writer) where writer.user == zone.owner && dice.chance(15):
+            // What is below may not have followed when it comes back.
+            let (name, parent) = dice.pick([("Note-2", "Note-1"), ("Task-1", "Note-2")])
+            return [NoteEdit.Parent.none, .note(parent)].map {
+                .put([NoteEdit(name: name, parent: $0)], zone, by: writer)
+            }
+        case .put(_, let zone, let writer) where writer.user == zone.owner && dice.chance(25):
+            // Somebody comes while records may still follow, and what changed was not told.
+            let user = dice.below(users)
+            let known = sharing.shares.filter { $0.zone == zone }
+            let share =
+                known.isEmpty
+                ? ShareID(zone: zone, root: dice.pick(Self.roots)) : dice.pick(known)
+            return [
+                .accept(share, by: self.writer(of: user)),
+                .put(noteEdits(), zone, by: writer),
+            ]
         default: return []
         }
     }

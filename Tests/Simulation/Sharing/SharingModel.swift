@@ -49,8 +49,9 @@ struct SharingModel {
     struct News {
         var zone: SharedZone
         var origin: String?
-        /// The shares of which it changed something.
-        var shares: Set<String>
+        /// Those who had one of the shares of which it changed something, or got one by it: who
+        /// comes later hears nothing of it.
+        var hearers: Set<Int>
     }
 
     let users: Int
@@ -60,6 +61,8 @@ struct SharingModel {
     var held: [Int: [SharedZone: Set<String>]] = [:]
     /// The records that users could see at any moment, by zone.
     var seen: [Int: [SharedZone: Set<String>]] = [:]
+    /// The same since a moment of the walk's choice.
+    var seenLately: [Int: [SharedZone: Set<String>]] = [:]
     /// The records that were in their share all the time since their zone was settled, with all
     /// above them: whoever may see them sees them at once.
     private(set) var firm: [SharedZone: Set<String>] = [:]
@@ -81,9 +84,7 @@ struct SharingModel {
 
     /// The shares that a user who is not the owner has accepted, with what these let them do.
     func grants(of user: Int, in zone: SharedZone) -> [String: Member] {
-        (zones[zone]?.shares ?? [:]).compactMapValues { share in
-            share.members[user].flatMap { $0.hasAccepted && $0.permission != .none ? $0 : nil }
-        }
+        zones[zone]?.grants(of: user) ?? [:]
     }
 
     /// Whether the zone is one of those that a user has in either database.
@@ -155,7 +156,12 @@ struct SharingModel {
             trails[zone, default: [:]][name, default: []].formUnion(shares.compactMap(\.self))
             changed.formUnion(trails[zone]?[name] ?? [])
         }
-        if !changed.isEmpty { news.append(News(zone: zone, origin: origin, shares: changed)) }
+        if !changed.isEmpty {
+            let hearers = (0..<users).filter { user in
+                [old, new].contains { !changed.isDisjoint(with: $0.grants(of: user).keys) }
+            }
+            news.append(News(zone: zone, origin: origin, hearers: Set(hearers)))
+        }
         moving[zone, default: []].formUnion(changed)
         noteFirm(in: zone, old, new)
         noteAccess(to: zone)
@@ -187,7 +193,10 @@ struct SharingModel {
     /// Notes a step in which records follow: participants may hear of it who have a share of which
     /// something changed since the zone was settled.
     mutating func noteSettling(_ zone: SharedZone) {
-        news.append(News(zone: zone, origin: nil, shares: moving[zone] ?? []))
+        let hearers = (0..<users).filter { user in
+            !grants(of: user, in: zone).keys.allSatisfy { moving[zone]?.contains($0) != true }
+        }
+        news.append(News(zone: zone, origin: nil, hearers: Set(hearers)))
         noteAccess(to: zone)
     }
 
@@ -207,15 +216,16 @@ struct SharingModel {
     private mutating func noteAccess(to zone: SharedZone) {
         for user in 0..<users {
             held[user, default: [:]][zone, default: []].formUnion(grants(of: user, in: zone).keys)
-            seen[user, default: [:]][zone, default: []].formUnion(visible(to: user, in: zone).keys)
+            let visible = visible(to: user, in: zone).keys
+            seen[user, default: [:]][zone, default: []].formUnion(visible)
+            seenLately[user, default: [:]][zone, default: []].formUnion(visible)
         }
     }
 
     /// How often a user may hear of a zone since the outbox was empty, of changes from a client.
     func hearable(by user: Int, of zone: SharedZone, from origin: String?) -> Int {
         news.count { news in
-            news.zone == zone && news.origin == origin
-                && !news.shares.isDisjoint(with: held[user]?[zone] ?? [])
+            news.zone == zone && news.origin == origin && news.hearers.contains(user)
         }
     }
 
@@ -230,6 +240,13 @@ struct SharingModel {
 extension SharingModel.Zone {
     /// The names of all records, those of shares included.
     var names: [String] { Array(notes.keys) + Array(shares.keys) }
+
+    /// The shares that a user has accepted, with what these let them do.
+    func grants(of user: Int) -> [String: SharingModel.Member] {
+        shares.compactMapValues { share in
+            share.members[user].flatMap { $0.hasAccepted && $0.permission != .none ? $0 : nil }
+        }
+    }
 
     /// The share that a record is in: found by going up, from parent to parent.
     func share(of name: String) -> String? {

@@ -15,6 +15,8 @@ struct SharingState: Sendable {
     var unsettled: Set<SharedZone> = []
     /// What users looked up last.
     var shown: [Int: [SharedZone: [String: String]]] = [:]
+    /// What users fetched from the beginning last, as a device keeps it.
+    var fetched: [Int: [SharedZone: SharingDevice.Zone]] = [:]
     /// What proves that the files of notes were uploaded, by the names of these.
     var receipts: [String: WireAsset] = [:]
     /// What files hold, by their checksums.

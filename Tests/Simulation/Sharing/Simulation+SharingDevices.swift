@@ -84,14 +84,31 @@ extension Simulation {
     /// it keeps it would have what its user finds.
     func checkKeptToken(of zone: SharedZone, as user: Int) async throws {
         let client = checked(of: user)
-        guard var copy = sharing.devices[client]?.zones[zone], copy.token != nil else { return }
-        let writer = Writer(user: user, client: client)
+        guard let kept = sharing.devices[client]?.zones[zone], kept.token != nil else { return }
+        let seen = sharing.model.seen[user]?[zone] ?? []
+        try await checkFetch(of: zone, Writer(user: user, client: client), over: kept, seen: seen)
+    }
+
+    /// Checks what a user gets who fetched all a few steps before: nothing is gone for them that they
+    /// could not see since.
+    func checkNextFetch(of zone: SharedZone, as user: Int) async throws {
+        guard let kept = sharing.fetched[user]?[zone], kept.token != nil else { return }
+        let seen = sharing.model.seenLately[user]?[zone] ?? []
+        try await checkFetch(of: zone, Writer(user: user), over: kept, seen: seen)
+    }
+
+    private func checkFetch(
+        of zone: SharedZone, _ writer: Writer, over kept: SharingDevice.Zone, seen: Set<String>
+    ) async throws {
+        let user = writer.user
+        let client = writer.client ?? "user \(user)"
+        var copy = kept
         var isWhole = false
         while !isWhole {
             let token = copy.token
             switch try await fetchPage(of: zone, since: token, writer) {
             case .changes(let page):
-                try take(page, of: zone, by: client, into: &copy)
+                try take(page, of: zone, as: user, seen: seen, into: &copy)
                 isWhole = !page.moreComing
             case .failed(_, let error):
                 guard error.code != .zoneNotFound else {
@@ -198,7 +215,8 @@ extension Simulation {
             switch try await fetchPage(of: zone, since: token, writer) {
             case .changes(let page):
                 var copy = sharing.devices[client]?.zones[zone] ?? SharingDevice.Zone()
-                try take(page, of: zone, by: client, into: &copy)
+                let seen = sharing.model.seen[writer.user]?[zone] ?? []
+                try take(page, of: zone, as: writer.user, seen: seen, into: &copy)
                 sharing.devices[client]?.zones[zone] = copy
                 if !page.moreComing { return true }
             case .failed(_, let error):
@@ -213,24 +231,22 @@ extension Simulation {
     }
 
     private func take(
-        _ page: FetchZoneChanges.Page, of zone: SharedZone, by client: String,
+        _ page: FetchZoneChanges.Page, of zone: SharedZone, as user: Int, seen: Set<String>,
         into copy: inout SharingDevice.Zone
     ) throws {
-        guard let device = sharing.devices[client] else { return }
-        let visible = sharing.model.visible(to: device.user, in: zone)
-        let seen = sharing.model.seen[device.user]?[zone] ?? []
+        let visible = sharing.model.visible(to: user, in: zone)
         for result in page.records {
             switch result {
             case .record(let record):
                 let look = look(of: record)
                 try demand(
                     visible[record.recordName] == look,
-                    "\(client) is given '\(record.recordName)' of \(zone): \(look)")
+                    "user \(user) is given '\(record.recordName)' of \(zone): \(look)")
                 copy.records[record.recordName] = look
             case .deleted(let tombstone):
                 try demand(
                     seen.contains(tombstone.recordName),
-                    "\(client) is told that '\(tombstone.recordName)' of \(zone) is gone, which "
+                    "user \(user) is told that '\(tombstone.recordName)' of \(zone) is gone, which "
                         + "it could never see")
                 copy.records[tombstone.recordName] = nil
             case .failed(let name, let error): throw Violation("record '\(name)' fails: \(error)")
