@@ -35,4 +35,30 @@ struct HeadRuleTests {
         }
         #expect(api.log.detailedLines.isEmpty)
     }
+
+    @Test("W-20: a client of HTTP/1.0 gets answers without chunks, which end with the connection")
+    func withoutChunks() async throws {
+        let api = try await TestAPI()
+        try await api.serving { port in
+            // What follows its request is none.
+            let health = try RawConnection(port)
+            try health.send(Self.health + "GET /health HTTP/1.0\r\n\r\n" + Self.health)
+            let answers = try await health.rest()
+            #expect(answers.components(separatedBy: "HTTP/1.1 200 OK\r\n").count == 2)
+            #expect(answers.components(separatedBy: "HTTP/1.0 200 OK\r\n").count == 2)
+            #expect(answers.hasSuffix("\r\n\r\n{\"status\":\"ok\"}"))
+
+            let stream = try RawConnection(port)
+            let path = "/ext/1/\(TestAPI.container)/development/notifications/stream"
+            try stream.send(
+                "GET \(path)?ckAPIToken=\(api.apiToken)&ckWebAuthToken=\(api.webToken)"
+                    + "&clientId=desk HTTP/1.0\r\n\r\n")
+            var text = ""
+            while !text.contains("event: ready") { text += try await stream.next() }
+            let parts = text.components(separatedBy: "\r\n\r\n")
+            #expect(parts[0].hasPrefix("HTTP/1.0 200 OK\r\n"))
+            #expect(!parts[0].lowercased().contains("transfer-encoding"))
+            #expect(parts.dropFirst().first?.hasPrefix("event: ready") == true, "\(text)")
+        }
+    }
 }
