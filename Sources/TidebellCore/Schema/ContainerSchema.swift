@@ -76,7 +76,9 @@ package struct RecordType: Sendable, Hashable {
         guard isSystem || !mayGrow else { return nil }
         // NB: the words are CloudKit's (QUERY-21).
         let problem = "Did not find field: '\(field)' in type '\(name)'"
-        return isSystem ? problem + "; for the system field write systemFieldName" : problem
+        if isSystem { return problem + "; for the system field write systemFieldName" }
+        let guess = NearName.of(field, among: (fields ?? [:]).keys)
+        return guess.map { "\(problem); did you mean '\($0)'?" } ?? problem
     }
 }
 

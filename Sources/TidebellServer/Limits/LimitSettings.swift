@@ -56,31 +56,12 @@ package struct LimitSettings: Sendable {
 
     private static func unknown(_ name: String) -> OperatorError {
         let names = SettableLimit.all.map(\.name)
-        let near = names.map { (name: $0, distance: distance($0, name)) }
-            .min { $0.distance < $1.distance }
-        let guess = near.flatMap { $0.distance <= max(2, name.count / 3) ? $0.name : nil }
+        let guess = NearName.of(name, among: names)
         return OperatorError(
             "There is no limit '\(WireError.shortened(name))'."
                 + (guess.map { " Did you mean '\($0)'?" } ?? "")
                 + " The limits are: \(names.joined(separator: ", ")). "
                 + "`tidebell limits` explains them."
         )
-    }
-
-    /// How many letters are to be added, removed or replaced, whatever their case.
-    private static func distance(_ left: String, _ right: String) -> Int {
-        // More is no misspelling.
-        let (left, right) = (left.lowercased().prefix(64), Array(right.lowercased().prefix(64)))
-        var row = Array(0...right.count)
-        for (index, letter) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for (column, other) in right.enumerated() {
-                let replaced = diagonal + (letter == other ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(replaced, diagonal + 1, row[column] + 1)
-            }
-        }
-        return row[right.count]
     }
 }

@@ -131,6 +131,14 @@ struct QueryRecordsTests {
                         + "Did not find field: 'tide' in type 'Note'"
                 )
         )
+        let misspelled = WireFilter(.equals, .field("tilte"), .string("x"))
+        #expect(
+            try await bench.error(of: WireQuery(recordType: "Note", filters: [misspelled]))
+                == .badRequest(
+                    "query: filterBy[0], EQUALS on 'tilte': "
+                        + "Did not find field: 'tilte' in type 'Note'; did you mean 'title'?"
+                )
+        )
         let sorts = [WireSort.byName, WireSort(.field("recordName"))]
         #expect(
             try await bench.error(of: WireQuery(recordType: "Note", sorts: sorts))
