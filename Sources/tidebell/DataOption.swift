@@ -56,28 +56,32 @@ struct DataOption: ParsableArguments {
                     + "there: tidebell serve\(hint)"
             )
         }
+        nameFolder()
         return try await withStore(body)
     }
 
-    /// Runs `body` on the accounts of the cloud, also while a server runs on it.
-    func withAccounts<Result: Sendable>(
-        _ body: (Accounts) async throws -> Result
-    ) async throws -> Result {
-        try await withExistingStore {
-            try await body(Accounts(store: $0, time: .system, randomness: .system))
-        }
+    /// Prints which folder a command works on where its own words do not name it: the wrong one is found by
+    /// looking, not by wondering.
+    private func nameFolder() {
+        if path == nil { printError("In \(shortPath):") }
     }
 
-    /// Runs `body` on the accounts of the cloud, which begins here if there is none.
-    func withAccountsOfNewCloud<Result: Sendable>(
-        _ body: (Accounts) async throws -> Result
+    /// Runs `body` on the accounts of the cloud, also while a server runs on it.
+    ///
+    /// - Parameter isNew: Whether the cloud begins here if there is none.
+    func withAccounts<Result: Sendable>(
+        beginningCloud isNew: Bool = false, _ body: (Accounts) async throws -> Result
     ) async throws -> Result {
-        let isNew = !dataFolder.hasStore
+        guard isNew, !dataFolder.hasStore else {
+            return try await withExistingStore {
+                try await body(Accounts(store: $0, time: .system, randomness: .system))
+            }
+        }
         let result = try await withStore {
             try await body(Accounts(store: $0, time: .system, randomness: .system))
         }
         // No result: what was done is printed by the command.
-        if isNew { announce("There was no cloud in \(shortPath); it begins now.") }
+        announce("There was no cloud in \(shortPath); it begins now.")
         return result
     }
 

@@ -39,11 +39,17 @@ struct UserCommand: AsyncParsableCommand {
         )
 
         @Argument(help: "The user's name.") var name: String
+
+        @Flag(
+            help: "Begin a cloud if there is none in the folder, as `tidebell serve` does."
+        )
+        var newCloud = false
+
         @OptionGroup var validity: Validity
         @OptionGroup var data: DataOption
 
         func run() async throws {
-            let token = try await data.withAccountsOfNewCloud {
+            let token = try await data.withAccounts(beginningCloud: newCloud) {
                 try await $0.add(named: name, tokenLifetime: validity.duration)
             }
             printLine(

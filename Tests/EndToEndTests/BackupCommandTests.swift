@@ -169,7 +169,8 @@ struct BackupCommandTests {
     @Test(
         "W-10: a command on a folder without a cloud makes nothing and names the folder",
         arguments: [
-            ["user", "list"], ["user", "token", "me"], ["api-token", "create"],
+            ["user", "list"], ["user", "add", "me"], ["user", "token", "me"],
+            ["api-token", "create"],
             ["admin-token", "create"], ["webhook", "list"], ["check"], ["backup", "/nowhere"],
         ]
     )
@@ -181,14 +182,16 @@ struct BackupCommandTests {
     }
 
     @Test(
-        "W-10: user add begins a cloud and prints that; serve then prints that an API token is missing"
+        "W-10: user add begins a cloud where told to, and prints that; serve then prints that an API token is missing"
     )
     func userFirst() async throws {
         defer { clean() }
-        let added = try await program.run(["user", "add", "anna"]).joined(separator: "\n")
+        let added = try await program.run(["user", "add", "anna", "--new-cloud"]).joined(
+            separator: "\n")
         #expect(
             added.contains("There was no cloud in \(program.dataFolder.path); it begins now."))
-        let again = try await program.run(["user", "add", "otto"]).joined(separator: "\n")
+        let again = try await program.run(["user", "add", "otto", "--new-cloud"]).joined(
+            separator: "\n")
         #expect(!again.contains("it begins now"))
         #expect(try await program.run(["user", "list"]) == ["anna", "otto"])
         let server = try await program.serve()
@@ -198,6 +201,25 @@ struct BackupCommandTests {
         #expect(line != nil)
         server.signal(SIGTERM)
         #expect(await server.waitUntilExit() == 0)
+    }
+
+    @Test("W-10: a command names the folder that its own words do not")
+    func unnamedFolder() async throws {
+        defer { clean() }
+        _ = try await program.run(["user", "add", "anna", "--new-cloud"])
+        let folder = program.dataFolder.path
+        for (options, expected) in [
+            ([], ["In \(folder):", "anna"]), (["--data", folder], ["anna"]),
+        ] {
+            let child = try ChildProcess(
+                program.executable, ["user", "list"] + options,
+                environment: ["TIDEBELL_DATA": folder], mergesErrors: true
+            )
+            var lines: [String] = []
+            for await line in child.lines { lines.append(line) }
+            #expect(await child.waitUntilExit() == 0)
+            #expect(lines == expected)
+        }
     }
 
     /// How an operator names a root key that is not in the data folder.
@@ -265,7 +287,7 @@ struct BackupCommandTests {
     @Test("A backup that finds no room names its own disk, not the cloud's")
     func noRoom() async throws {
         defer { clean() }
-        _ = try await program.run(["user", "add", "anna"])
+        _ = try await program.run(["user", "add", "anna", "--new-cloud"])
         let child = try ChildProcess(
             URL(fileURLWithPath: "/bin/sh"),
             [
@@ -286,7 +308,7 @@ struct BackupCommandTests {
     @Test("tidebell check --json prints JSON of a database that cannot be read")
     func unreadableDatabase() async throws {
         defer { clean() }
-        _ = try await program.run(["user", "add", "anna"])
+        _ = try await program.run(["user", "add", "anna", "--new-cloud"])
         let file = try FileHandle(
             forUpdating: program.dataFolder.appendingPathComponent("tidebell.sqlite"))
         try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
@@ -301,7 +323,7 @@ struct BackupCommandTests {
     @Test("What a command proposes names the same data folder")
     func proposals() async throws {
         defer { clean() }
-        _ = try await program.run(["user", "add", "anna"])
+        _ = try await program.run(["user", "add", "anna", "--new-cloud"])
         let option = " --data \(program.dataFolder.path)"
         for (command, proposal) in [
             (["user", "sign-out", "anna", "--session", "abcdef"], "tidebell user sessions anna"),

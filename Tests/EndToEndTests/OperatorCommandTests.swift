@@ -75,7 +75,7 @@ struct OperatorCommandTests {
     func lists() async throws {
         defer { clean() }
         let container = ["--container", Household.container]
-        let anna = try await program.token(["user", "add", "anna"])
+        let anna = try await program.token(["user", "add", "anna", "--new-cloud"])
         _ = try await program.token(["user", "token", "anna"] + container)
         let apps = try await program.token(["api-token", "create", "--name", "apps"])
         let page = ["--name", "page", "--environment", "production", "--days", "1"]
@@ -132,7 +132,8 @@ struct OperatorCommandTests {
         defer { clean() }
         let everywhere = "valid for 365 days, in all containers, for your own use;"
         for (command, scope) in [
-            (["user", "add", "anna"], everywhere), (["user", "token", "anna"], everywhere),
+            (["user", "add", "anna", "--new-cloud"], everywhere),
+            (["user", "token", "anna"], everywhere),
             (
                 ["user", "token", "anna", "--days", "1", "--container", Household.container],
                 "valid for 1 day, in \(Household.container) (development) only;"
@@ -146,7 +147,7 @@ struct OperatorCommandTests {
     @Test("Output that cannot be written hides nothing that was done, nor how to undo it")
     func fullOutput() async throws {
         defer { clean() }
-        _ = try await program.run(["user", "add", "anna"])
+        _ = try await program.run(["user", "add", "anna", "--new-cloud"])
         let rows: [(command: [String], undo: Regex<Substring>)] = [
             (["user", "add", "zed"], /tidebell user sign-out zed/),
             (["api-token", "create"], /tidebell api-token revoke [0-9a-f]{8,}/),
@@ -174,7 +175,7 @@ struct OperatorCommandTests {
     @Test("Removing and disabling print what there is, what was so already and what to do first")
     func removing() async throws {
         defer { clean() }
-        _ = try await program.run(["user", "add", "empty"])
+        _ = try await program.run(["user", "add", "empty", "--new-cloud"])
         func lastLine(_ arguments: [String]) async throws -> String {
             try await program.run(arguments).last ?? ""
         }
@@ -286,7 +287,7 @@ struct OperatorCommandTests {
     @Test("SHARE-22: addresses of a user are added, listed and removed")
     func addresses() async throws {
         defer { clean() }
-        _ = try await program.run(["user", "add", "anna"])
+        _ = try await program.run(["user", "add", "anna", "--new-cloud"])
         #expect(
             try await program.run(["user", "address", "add", "anna", "Anna@Example.org"])
                 == ["The user 'anna' has the address anna@example.org."])
