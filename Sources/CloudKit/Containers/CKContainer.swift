@@ -7,6 +7,13 @@ public import Foundation
 /// such as `TIDEBELL_SERVER`, or the file `device.json`; the table "How a program finds its server" in
 /// <doc:FromApplesCloudKit> lists them. What is missing there makes requests fail with an error that names
 /// it; creating a container never fails.
+///
+/// ```swift
+/// let container = CKContainer(identifier: "iCloud.org.example.notes")
+/// guard try await container.accountStatus() == .available else { return askToSignIn() }
+/// let database = container.privateCloudDatabase
+/// ```
+///
 /// See <https://developer.apple.com/documentation/cloudkit/ckcontainer>.
 open class CKContainer: NSObject, @unchecked Sendable {
     // Sendable: constants, but for the databases, which are behind a lock.

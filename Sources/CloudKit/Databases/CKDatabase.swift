@@ -7,6 +7,19 @@ import TidebellWire
 /// The methods come in pairs: with a completion handler that is called once on a
 /// background queue, and async. They throw, or hand over, errors that are always
 /// ``CKError``s (OP-12, OP-13).
+///
+/// ```swift
+/// let database = CKContainer.default().privateCloudDatabase
+/// try await database.save(CKRecordZone(zoneID: zoneID))
+/// let note = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "1", zoneID: zoneID))
+/// note["text"] = "milk"
+/// try await database.save(note)
+/// let query = CKQuery(recordType: "Note", predicate: NSPredicate(format: "text BEGINSWITH %@", "m"))
+/// for (_, result) in try await database.records(matching: query, inZoneWith: zoneID).matchResults {
+///     print(try result.get()["text"] ?? "")
+/// }
+/// ```
+///
 /// See <https://developer.apple.com/documentation/cloudkit/ckdatabase>.
 open class CKDatabase: NSObject, @unchecked Sendable {
     // Sendable: every stored property of this class is a constant.

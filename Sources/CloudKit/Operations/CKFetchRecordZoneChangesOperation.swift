@@ -5,6 +5,28 @@ public import Foundation
 ///
 /// Each zone succeeds or fails for itself (TOK-19). Of old and new callbacks of the same
 /// kind, the new one is called (OP-11).
+///
+/// ```swift
+/// let configuration = CKFetchRecordZoneChangesOperation.ZoneConfiguration()
+/// configuration.previousServerChangeToken = store.token  // nil fetches the whole zone
+/// let operation = CKFetchRecordZoneChangesOperation(
+///     recordZoneIDs: [zoneID], configurationsByRecordZoneID: [zoneID: configuration])
+/// operation.recordWasChangedBlock = { _, result in
+///     if let record = try? result.get() { store.keep(record) }
+/// }
+/// operation.recordWithIDWasDeletedBlock = { recordID, _ in store.remove(recordID) }
+/// operation.recordZoneFetchResultBlock = { _, result in
+///     switch result {
+///     case .success(let end): store.token = end.serverChangeToken
+///     case .failure(let error as CKError) where error.code == .changeTokenExpired: store.empty()
+///     case .failure(let error): report(error)
+///     }
+/// }
+/// database.add(operation)
+/// ```
+///
+/// Keep the token only with the changes before it. After `changeTokenExpired`, empty the local copy and fetch without one. What
+/// a zone failed with comes to its own block: ``fetchRecordZoneChangesResultBlock`` never carries `partialFailure` (ERR-3).
 /// See <https://developer.apple.com/documentation/cloudkit/ckfetchrecordzonechangesoperation>.
 open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
     // Sendable: see CKOperation.

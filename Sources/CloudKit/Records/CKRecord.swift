@@ -6,6 +6,20 @@ public import Foundation
 /// Values are copied when they are set and read as Foundation objects. A record
 /// compares by identity, as Apple's class does. It may be used from several threads;
 /// each call is atomic by itself.
+///
+/// ```swift
+/// let recordID = CKRecord.ID(recordName: "115", zoneID: zoneID)  // without it, a fresh UUID
+/// let artist = CKRecord(recordType: "Artist", recordID: recordID)
+/// artist["name"] = "Mei Chen"
+/// artist["born"] = Date(timeIntervalSince1970: 0)
+/// artist["portrait"] = CKAsset(fileURL: picture)
+/// artist["teacher"] = CKRecord.Reference(recordID: teacherID, action: .none)
+/// let saved = try await database.save(artist)  // has the change tag that the next save needs
+/// let name = saved["name"] as? String
+/// ```
+///
+/// A save that another device was faster with fails with `serverRecordChanged`: merge into the error's `serverRecord`, which has
+/// the newer tag, and save that.
 /// See <https://developer.apple.com/documentation/cloudkit/ckrecord>.
 open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSetting, Sequence,
     @unchecked Sendable
