@@ -146,7 +146,7 @@ let package = Package(
         .executableTarget(
             name: "tidebell",
             dependencies: [
-                "CloudKit", "TidebellServer", "TidebellHTTP", "TidebellScheduling",
+                "TidebellDevice", "TidebellServer", "TidebellHTTP", "TidebellScheduling",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -158,14 +158,23 @@ let package = Package(
         .target(
             name: "CloudKit",
             dependencies: [
-                "TidebellWire", "TidebellLocation", "TidebellScheduling", "TidebellTransport",
-                "TidebellNetwork", "CTidebellNetwork",
+                "TidebellWire", "TidebellDevice", "TidebellLocation", "TidebellScheduling",
+                "TidebellTransport",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
-        // How the client's requests travel. CloudKit links the network and does not import it.
+        // A device: what is configured, who is signed in. Links the network and does not import it.
+        .target(
+            name: "TidebellDevice",
+            dependencies: [
+                "TidebellWire", "TidebellScheduling", "TidebellTransport", "TidebellNetwork",
+                "CTidebellNetwork",
+            ],
+            swiftSettings: strict
+        ),
+        // How the client's requests travel.
         .target(
             name: "TidebellTransport", dependencies: ["TidebellScheduling"], swiftSettings: strict
         ),
@@ -330,7 +339,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CloudKitTests",
-            dependencies: ["CloudKit", "CoreLocation", "TestSupport"],
+            dependencies: ["CloudKit", "CoreLocation", "TidebellDevice", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Foundation
+package import TidebellTransport
 
 /// Stands in for the file of the same name, so that fuzzing builds without the HTTP client.
 package struct HTTPTransport: Transport {

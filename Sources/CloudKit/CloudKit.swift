@@ -5,7 +5,8 @@
 @_exported public import TidebellLocation
 @_exported public import Foundation
 
-// What carries requests, and locks and waits; all of it is of this package alone.
+// What carries requests, what the device has configured, and locks and waits; all of it is of this package alone.
 // `TidebellNetwork` must not be imported: see there.
+@_exported public import TidebellDevice
 @_exported public import TidebellScheduling
 @_exported public import TidebellTransport

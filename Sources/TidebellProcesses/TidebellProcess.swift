@@ -123,7 +123,12 @@ package enum LoopbackPort {
     }
 
     private static func withSocket<Result>(_ body: (Int32) throws -> Result) throws -> Result {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #if canImport(Glibc)
+            let stream = Int32(SOCK_STREAM.rawValue)
+        #else
+            let stream = SOCK_STREAM
+        #endif
+        let descriptor = socket(AF_INET, stream, 0)
         guard descriptor >= 0 else { throw ProcessFailure(description: "no socket to be had") }
         defer { close(descriptor) }
         return try body(descriptor)

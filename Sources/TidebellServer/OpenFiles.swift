@@ -27,12 +27,19 @@ package enum OpenFiles {
     /// The most connections, even where the system sets no limit.
     private static let mostConnections = 1_000_000
 
+    /// The limit of open files, as this system's C library names it.
+    #if canImport(Glibc)
+        private static var openFiles: __rlimit_resource_t { .init(RLIMIT_NOFILE.rawValue) }
+    #else
+        private static var openFiles: Int32 { RLIMIT_NOFILE }
+    #endif
+
     /// Raises the limit of open files as far as the system lets it.
     package static func raiseLimit() {
         guard var limit = current() else { return }
         limit.rlim_cur = limit.rlim_max
         // A system that refuses leaves the limit as it was, which `shares` respects.
-        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        _ = setrlimit(openFiles, &limit)
     }
 
     /// Opens standard input, output and error where they were closed: another file would
@@ -81,7 +88,7 @@ package enum OpenFiles {
 
     private static func current() -> rlimit? {
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+        guard getrlimit(openFiles, &limit) == 0 else {
             return nil
         }
         return limit

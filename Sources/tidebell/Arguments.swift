@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import ArgumentParser
-public import CloudKit
 public import Logging
 package import TidebellCore
+package import TidebellDevice
 package import TidebellWire
 
 // The values of options are those of the rules themselves: what a rule does not know is an

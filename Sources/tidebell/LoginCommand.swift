@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import CloudKit
+import Foundation
 import TidebellCore
+import TidebellDevice
 import TidebellServer
 import TidebellWire
 
@@ -123,7 +124,7 @@ struct LogoutCommand: AsyncParsableCommand {
                 guard let failure else { continue }
                 printError(
                     "The server could not be notified, so the token of \(session.user) stays valid "
-                        + "there: \(failure.localizedDescription)"
+                        + "there: \(failure.reason)"
                 )
             }
             Device.warnOfVariable(login)
@@ -181,15 +182,14 @@ struct WhoAmICommand: AsyncParsableCommand {
             + (session.environment == "production" ? " --environment production" : "")
             + " --user \(session.user)"
         do {
-            let status = try await login.status(of: session)
-            return switch status {
-            case "temporarilyUnavailable": "the sign-in has ended; \(way)"
-            case "noAccount": "the server does not know the sign-in any more; \(way)"
-            case "restricted": "restricted: the server's operator disabled the account"
-            default: status
+            return switch try await login.status(of: session) {
+            case .available: "available"
+            case .temporarilyUnavailable: "the sign-in has ended; \(way)"
+            case .noAccount: "the server does not know the sign-in any more; \(way)"
+            case .restricted: "restricted: the server's operator disabled the account"
             }
         } catch {
-            return "unknown: \(error.localizedDescription)"
+            return "unknown: \(error.reason)"
         }
     }
 }
@@ -223,8 +223,8 @@ enum Device {
     static func run(_ body: (DeviceLogin) async throws -> Void) async throws {
         do {
             try await body(DeviceLogin(environment: ProcessInfo.processInfo.environment))
-        } catch let error as CKError {
-            throw OperatorError(sentence(error.localizedDescription))
+        } catch let error as DeviceError {
+            throw OperatorError(sentence(error.reason))
         }
     }
 

@@ -26,12 +26,13 @@ struct PackageTemplate {
                 package = last
                 return
             }
-            let folder = URL(fileURLWithPath: text, isDirectory: true).standardizedFileURL.path
-            guard FileManager.default.fileExists(atPath: folder + "/Package.swift") else {
-                throw OperatorError("There is no package in \(folder): no Package.swift.")
+            let folder = URL(fileURLWithPath: text, isDirectory: true).standardizedFileURL
+            guard FileManager.default.fileExists(atPath: folder.path + "/Package.swift") else {
+                throw OperatorError("There is no package in \(folder.path): no Package.swift.")
             }
-            line = ".package(name: \"tidebell\", path: \"\(folder)\")"
-            package = "tidebell"
+            // By its folder, as Swift's package manager knows it: by another name, module aliases are lost.
+            line = ".package(path: \"\(folder.path)\")"
+            package = folder.lastPathComponent
         }
     }
 

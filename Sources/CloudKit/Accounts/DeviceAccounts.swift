@@ -139,7 +139,7 @@ final class DeviceAccounts: Sendable {
         // Taken before reading: a change in between is seen the next time.
         let stamp = file.stamp()
         guard let reading = known.withLock({ $0.beginReading(stamp) }) else { return }
-        let sessions = Result { () throws(CKError) in try file.read() }
+        let sessions = Result { () throws(DeviceError) in try file.read() }.mapError(CKError.init)
         perform(known.withLock { $0.take(sessions, from: reading) })
     }
 

@@ -256,21 +256,17 @@ extension SignedInSession {
     var account: DeviceAccount {
         DeviceAccount(server: server, user: userRecordName, isRecordName: true)
     }
-
-    /// Whether the session is with this server; a slash at the end makes no difference.
-    func isAt(_ address: URL) -> Bool {
-        func trimmed(_ text: String) -> Substring {
-            text.hasSuffix("/") ? text.dropLast() : text[...]
-        }
-        return trimmed(server) == trimmed(address.absoluteString)
-    }
 }
 
 extension DeviceConfiguration {
     /// Returns the configuration with the values of a session.
     fileprivate func signedIn(_ session: SignedInSession) throws(CKError) -> DeviceConfiguration {
         var result = self
-        result.server = try Self.address(session.server)
+        do {
+            result.server = try Self.address(session.server)
+        } catch {
+            throw CKError(error)
+        }
         if !given.contains(.apiToken) { result.apiToken = session.apiToken }
         result.webAuthToken = session.webAuthToken
         result.environment = session.environment

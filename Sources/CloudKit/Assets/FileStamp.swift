@@ -40,8 +40,8 @@ struct FileStamp: Sendable, Equatable {
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
         size = Int64(status.st_size)
-        seconds = Int(status.st_mtim.tv_sec)
-        nanoseconds = Int(status.st_mtim.tv_nsec)
+        seconds = Int(status.modification.tv_sec)
+        nanoseconds = Int(status.modification.tv_nsec)
         isRegular = status.st_mode & S_IFMT == S_IFREG
     }
 }

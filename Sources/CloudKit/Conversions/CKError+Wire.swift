@@ -34,10 +34,9 @@ extension CKError {
             let error = try JSONReader.read(response.body) { try WireError(from: &$0) }
             return .server(error, report: report)
         } catch {
-            // No error of the API: a proxy answered, or something that is no Tidebell.
             return .server(
                 Code(status: response.status),
-                "The server answered with HTTP status \(response.status).",
+                DeviceError.noAPI(status: response.status).reason,
                 report: report
             )
         }
@@ -51,34 +50,9 @@ extension CKError {
         switch failure {
         case let error as CKError: return error
         case is CancellationError: return .cancelled()
-        case TransportError.unreachable(let cause):
-            // A device of a test has no server of a name.
-            let name = server.flatMap { $0.isFileURL ? nil : "\($0.absoluteString) " } ?? ""
-            return .server(
-                .networkUnavailable,
-                "The server \(name)cannot be reached "
-                    + "(\(cause)). Is it running, and is its address "
-                    + "right (\(DeviceConfiguration.Variable.server), or of tidebell login)?",
-                report: report
-            )
-        case TransportError.connectionLost(let cause):
-            return .server(
-                .networkFailure,
-                "The connection to the server was lost: \(cause)",
-                report: report
-            )
-        case TransportError.timedOut(let timeout):
-            return .server(
-                .networkFailure,
-                "The server did not answer within \(timeout.seconds) seconds.",
-                report: report
-            )
-        case TransportError.tooLarge(let limit):
-            return .server(
-                .limitExceeded,
-                "The server's answer is longer than \(limit) bytes.",
-                report: report
-            )
+        case let error as TransportError:
+            let found = DeviceError(error, server: server)
+            return .server(Code(found), found.reason, report: report)
         default:
             return .server(.networkFailure, "The request failed: \(failure)", report: report)
         }
@@ -108,7 +82,28 @@ extension CKError {
     }
 }
 
+extension CKError {
+    /// Creates the error of what went wrong with the device's files or its configuration.
+    init(_ error: DeviceError) {
+        self = .local(Code(error), error.reason)
+    }
+}
+
 extension CKError.Code {
+    /// The code of what went wrong on the device, or on the way to the server.
+    init(_ error: DeviceError) {
+        switch error.cause {
+        case .internalError: self = .internalError
+        case .badContainer: self = .badContainer
+        case .notAuthenticated: self = .notAuthenticated
+        case .networkUnavailable: self = .networkUnavailable
+        case .networkFailure: self = .networkFailure
+        case .limitExceeded: self = .limitExceeded
+        case .refused(let error): self = Self(rawValue: error.ckErrorCode) ?? .internalError
+        case .status(let status): self = Self(status: status)
+        }
+    }
+
     /// The code of an HTTP status that came without an error of the API.
     init(status: Int) {
         switch status {

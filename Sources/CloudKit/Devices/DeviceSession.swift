@@ -97,7 +97,7 @@ package final class DeviceSession: Sendable {
             transport = HTTPTransport(server: configuration.server)
         } catch {
             // Every request fails with the reason; reading it must not need one.
-            configuration = .failure(error)
+            configuration = .failure(CKError(error))
             transport = NoTransport()
         }
         time = .system

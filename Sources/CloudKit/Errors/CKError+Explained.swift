@@ -81,8 +81,7 @@ extension CKError {
         ),
         ("subscription is duplicate of", "use that one, or delete it first"),
         (
-            WireProtocol.needsAuthorization,
-            "this device's web token is unknown to the server or has ended: sign in again with tidebell login"
+            WireProtocol.needsAuthorization, DeviceError.adviceOnEndedSession
         ),
     ]
 

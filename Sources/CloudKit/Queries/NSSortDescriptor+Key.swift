@@ -2,20 +2,25 @@
 import TidebellLocation
 public import Foundation
 
-extension NSSortDescriptor {
-    /// Creates a descriptor that sorts by a field of records, or a key of dictionaries.
-    ///
-    /// See <https://developer.apple.com/documentation/foundation/nssortdescriptor>.
-    public convenience init(key: String?, ascending: Bool) {
-        self.init(SortOrder(key: key, relativeLocation: nil), ascending: ascending)
-    }
+#if !canImport(ObjectiveC)
+    // Foundation on Linux makes descriptors of key paths alone.
+    extension NSSortDescriptor {
+        /// Creates a descriptor that sorts by a field of records, or a key of dictionaries.
+        ///
+        /// See <https://developer.apple.com/documentation/foundation/nssortdescriptor>.
+        public convenience init(key: String?, ascending: Bool) {
+            self.init(SortOrder(key: key, relativeLocation: nil), ascending: ascending)
+        }
 
+        /// The field or key; nil for a descriptor that was made of a key path.
+        public var key: String? { order?.key }
+    }
+#endif
+
+extension NSSortDescriptor {
     fileprivate convenience init(_ order: SortOrder, ascending: Bool) {
         self.init(keyPath: \Any.self, ascending: ascending, comparator: order.comparator)
     }
-
-    /// The field or key; nil for a descriptor that was made of a key path.
-    public var key: String? { order?.key }
 
     /// How a descriptor that was made of a key sorts.
     var order: SortOrder? {

@@ -115,6 +115,10 @@ extension PredicateArguments.Argument {
             return String(cString: pointer.assumingMemoryBound(to: CChar.self))
         }
         let object = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
-        return (object as? DescribedObject)?.base ?? object
+        #if canImport(ObjectiveC)
+            return object
+        #else
+            return (object as? DescribedObject)?.base ?? object
+        #endif
     }
 }

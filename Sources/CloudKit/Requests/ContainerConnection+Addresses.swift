@@ -21,12 +21,10 @@ extension ContainerConnection {
                     + Self.remedy(DeviceConfiguration.Variable.container, "container")
             )
         }
-        guard Identifier.isContainer(identifier) else {
-            throw .local(
-                .badContainer,
-                "\"\(identifier)\" is no container identifier: letters, digits, dots and "
-                    + "hyphens are allowed."
-            )
+        do {
+            try DeviceConfiguration.check(container: identifier)
+        } catch {
+            throw CKError(error)
         }
         let (configuration, account) = try session.accounts.configuration(of: identifier)
         return Address(container: identifier, configuration: configuration, account: account)
@@ -59,7 +57,7 @@ extension ContainerConnection {
         at address: Address
     ) throws(CKError) -> String {
         try path(endpoint.route.path, nil, needsUser: true, at: address)
-            + parameters.map { "&\($0.0)=\(Self.percentEncoded($0.1))" }.joined()
+            + parameters.map { "&\($0.0)=\(PercentEncoding.encoded($0.1))" }.joined()
     }
 
     private func path(
@@ -85,15 +83,7 @@ extension ContainerConnection {
                     + Self.remedy(DeviceConfiguration.Variable.webAuthToken, "webAuthToken")
             )
         }
-        let parameters = [
-            (WireProtocol.apiToken, apiToken),
-            (WireProtocol.webAuthToken, configuration.webAuthToken),
-            (WireProtocol.clientID, configuration.deviceID),
-        ]
-        let pairs = parameters.compactMap { name, value in
-            value.map { "\(name)=\(Self.percentEncoded($0))" }
-        }
-        return "?" + pairs.joined(separator: "&")
+        return configuration.query(apiToken: apiToken)
     }
 
     /// What to do where nobody is signed in to the container: see whether its name is right, if somebody is to others.
@@ -108,20 +98,5 @@ extension ContainerConnection {
     private static func remedy(_ variable: String, _ member: String) -> String {
         "\(variable), or \"\(member)\" in \(DeviceConfiguration.fileName) of the folder "
             + "\(DeviceConfiguration.Variable.home) names."
-    }
-
-    /// Encodes everything but RFC 3986's unreserved characters: web tokens are Base64,
-    /// whose `+` would arrive as a space.
-    static func percentEncoded(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            if byte.isASCIIAlphanumeric || "-._~".utf8.contains(byte) {
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                result += byte < 16 ? "%0" : "%"
-                result += String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return result
     }
 }

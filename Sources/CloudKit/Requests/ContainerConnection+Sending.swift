@@ -3,9 +3,6 @@ import Foundation
 import TidebellWire
 
 extension ContainerConnection {
-    /// The `Content-Type` of every request with a body.
-    static let contentType = "application/json; charset=UTF-8"
-
     /// Sends a call and reads the answer's body with `read`.
     ///
     /// What failed for a moment is sent again, see ``RequestRetry``. A long-lived operation

@@ -111,13 +111,13 @@ extension RequestOptions {
     /// - Parameter requestID: The name under which the server does a write only once.
     func headers(hasBody: Bool, requestID: String? = nil) -> [(String, String)] {
         var headers = [(WireProtocol.extensionsHeader, "1")]
-        if hasBody { headers.append(("Content-Type", ContainerConnection.contentType)) }
+        if hasBody { headers.append(("Content-Type", WireProtocol.contentType)) }
         if let operationID { headers.append((WireProtocol.operationIDHeader, operationID)) }
         if let requestID { headers.append((WireProtocol.requestIDHeader, requestID)) }
         guard let group else { return headers }
         headers.append((WireProtocol.groupIDHeader, group.id))
         if let name = group.name {
-            let sent = ContainerConnection.percentEncoded(
+            let sent = PercentEncoding.encoded(
                 String(name.prefix(GroupMark.nameLength))
             )
             headers.append((WireProtocol.groupNameHeader, sent))

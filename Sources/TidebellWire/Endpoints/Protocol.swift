@@ -5,6 +5,8 @@ package enum WireProtocol {
     /// The reason of `AUTHENTICATION_REQUIRED` where a web token is missing, unknown, or of
     /// another container: that of a session that ended.
     package static let needsAuthorization = "request needs authorization"
+    /// The `Content-Type` of every request with a body.
+    package static let contentType = "application/json; charset=UTF-8"
     /// The header by which a client opts into the extensions (web-services 9).
     package static let extensionsHeader = "X-Tidebell-Extensions"
     /// The header of every answer that names the request in the server's log.

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import CloudKit
+@testable import TidebellDevice
 
 @Suite struct DeviceLoginTests {
     private let home: TemporaryFolder
@@ -81,10 +82,10 @@ import Testing
         let login = try DeviceLogin(
             environment: ["TIDEBELL_HOME": home.url.path], transport: { _ in transport }
         )
-        let error = await #expect(throws: CKError.self) {
+        let error = await #expect(throws: DeviceError.self) {
             try await login.signIn(to: "iCloud.notes", apiToken: "api", with: .webToken("t"))
         }
-        #expect(error?.code == .notAuthenticated)
-        #expect(error?.localizedDescription == reason)
+        #expect(error.map(CKError.Code.init) == .managedAccountRestricted)
+        #expect(error?.reason == reason)
     }
 }

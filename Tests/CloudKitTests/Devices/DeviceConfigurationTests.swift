@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import CloudKit
+@testable import TidebellDevice
 
 @Suite struct DeviceConfigurationTests {
     @Test("Without any configuration the device has the default server and nobody signed in")
@@ -64,7 +65,7 @@ import Testing
         #expect(try state.deviceID() == id)
         try Data().write(to: folder.appendingPathComponent(SessionFile.name))
         let sessions = SessionFile(folder: folder)
-        #expect(throws: CKError.self) { try sessions.read() }
+        #expect(throws: DeviceError.self) { try sessions.read() }
         try FileManager.default.removeItem(at: folder.appendingPathComponent(SessionFile.name))
         #expect(try sessions.read() == [])
     }
@@ -121,7 +122,7 @@ import Testing
         try home.write("", to: "file")
         let folder = home.url.appendingPathComponent("file/state")
         let result = Result { try DeviceState(folder: folder).deviceID() }
-        #expect(result.error?.code == .internalError)
+        #expect(text(result).hasPrefix("internalError: "))
         #expect(text(result).contains("Set TIDEBELL_HOME to a folder that can be written."))
     }
 

@@ -33,8 +33,8 @@ import Testing
 
     @Test("Tokens are percent-encoded but for RFC 3986's unreserved characters")
     func tokensArePercentEncoded() {
-        #expect(ContainerConnection.percentEncoded("aZ09-._~") == "aZ09-._~")
-        #expect(ContainerConnection.percentEncoded("a+/= &é\n") == "a%2B%2F%3D%20%26%C3%A9%0A")
+        #expect(PercentEncoding.encoded("aZ09-._~") == "aZ09-._~")
+        #expect(PercentEncoding.encoded("a+/= &é\n") == "a%2B%2F%3D%20%26%C3%A9%0A")
     }
 
     @Test("OP-6: the request's timeout is the configuration's, 60 seconds by default")

@@ -220,6 +220,7 @@ extension CKDatabase {
 /// The short form of an error that tests compare: code and reason.
 func text(_ error: (any Error)?) -> String {
     guard let error else { return "nil" }
+    if let error = error as? DeviceError { return text(CKError(error)) }
     guard let error = error as? CKError else { return "not a CKError: \(error)" }
     return "\(error.code): \(error.localizedDescription)"
 }

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import TidebellWire
+package import Foundation
 
 /// The folder in which a device keeps what outlives the process.
 ///
 /// The folder is readable by its owner only (0700), so are the files (0600). Files
 /// are replaced as a whole, so that a reader never sees half of one.
-struct DeviceState: Sendable {
+package struct DeviceState: Sendable {
     /// The file with the ID of the device.
-    static let deviceIDFile = "device-id"
+    package static let deviceIDFile = "device-id"
 
     /// The longest file that is read, in bytes.
-    static let maximumFileSize = 4096
+    package static let maximumFileSize = 4096
 
     /// The folder.
-    let folder: URL
+    package let folder: URL
+
+    /// Takes a folder, which need not exist yet.
+    package init(folder: URL) {
+        self.folder = folder
+    }
 
     /// Returns the ID of the device, which is made at the first call.
     ///
     /// Fails with `internalError` when the folder cannot be written.
-    func deviceID() throws(CKError) -> String {
+    package func deviceID() throws(DeviceError) -> String {
         do {
             if let known = try read(Self.deviceIDFile) { return known }
             // Two processes may come here at once: only one link can be made, and
@@ -36,7 +40,7 @@ struct DeviceState: Sendable {
             guard let made = try read(Self.deviceIDFile) else { throw StateError(errno) }
             return made
         } catch {
-            throw .local(
+            throw DeviceError(
                 .internalError,
                 "The device's folder \(folder.path) cannot be used: \(error). Set "
                     + "\(DeviceConfiguration.Variable.home) to a folder that can be written."
@@ -45,7 +49,7 @@ struct DeviceState: Sendable {
     }
 
     /// Returns the text of a file; nil when it is missing or empty.
-    func read(_ name: String, upTo limit: Int = maximumFileSize) throws -> String? {
+    package func read(_ name: String, upTo limit: Int = maximumFileSize) throws -> String? {
         let path = folder.appendingPathComponent(name).path
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -61,7 +65,7 @@ struct DeviceState: Sendable {
     }
 
     /// Replaces a file.
-    func write(_ text: String, to name: String, isDurable: Bool) throws {
+    package func write(_ text: String, to name: String, isDurable: Bool) throws {
         let draft = try writeDraft(text, of: name, isDurable: isDurable)
         guard rename(draft.path, folder.appendingPathComponent(name).path) == 0 else {
             let failure = StateError(errno)
@@ -71,7 +75,7 @@ struct DeviceState: Sendable {
     }
 
     /// Returns the open file that locks others out until it is closed.
-    func lock(_ name: String) throws -> Int32 {
+    package func lock(_ name: String) throws -> Int32 {
         try makeFolder()
         let path = folder.appendingPathComponent(name).path
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -120,4 +124,15 @@ private struct StateError: Error, CustomStringConvertible {
     }
 
     var description: String { String(cString: strerror(number)) }
+}
+
+extension stat {
+    /// When the file was written last.
+    package var modification: timespec {
+        #if canImport(Darwin)
+            st_mtimespec
+        #else
+            st_mtim
+        #endif
+    }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 
 /// What is configured for a device outside the source: its server, its tokens, its folder.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
+package import TidebellTransport
 import TidebellWire
 
 /// Signs users in and out on this device: what `tidebell login` and `logout` do.
@@ -25,7 +26,7 @@ package struct DeviceLogin: Sendable {
     package init(
         environment variables: [String: String],
         transport: @escaping @Sendable (URL) -> any Transport = { HTTPTransport(server: $0) }
-    ) throws(CKError) {
+    ) throws(DeviceError) {
         configuration = try DeviceConfiguration.load(environment: variables)
         file = SessionFile(folder: DeviceConfiguration.stateFolder(variables))
         self.transport = transport
@@ -44,7 +45,7 @@ package struct DeviceLogin: Sendable {
     package var isOverridden: Bool { configuration.given.contains(.webAuthToken) }
 
     /// Returns the sessions of the device.
-    package func sessions() throws(CKError) -> [SignedInSession] { try file.read() }
+    package func sessions() throws(DeviceError) -> [SignedInSession] { try file.read() }
 
     /// Signs a user in to a container, replacing whoever was.
     ///
@@ -58,7 +59,7 @@ package struct DeviceLogin: Sendable {
         server: String? = nil,
         apiToken: String? = nil,
         with proof: Proof
-    ) async throws(CKError) -> SignedInSession {
+    ) async throws(DeviceError) -> SignedInSession {
         var configuration = configuration
         if let server { configuration.server = try DeviceConfiguration.address(server) }
         configuration.environment = environment ?? configuration.environment
@@ -66,7 +67,7 @@ package struct DeviceLogin: Sendable {
         let known = (try? sessions())?.last { $0.isAt(address) }?.apiToken
         configuration.apiToken = apiToken ?? configuration.apiToken ?? known
         guard let token = configuration.apiToken else {
-            throw .local(
+            throw DeviceError(
                 .notAuthenticated,
                 "The API token of the container is missing: give it with --api-token-file or "
                     + "\(DeviceConfiguration.Variable.apiToken); the server's operator makes one "
@@ -82,11 +83,11 @@ package struct DeviceLogin: Sendable {
         }
         let answer: SignIn.Response
         do {
-            answer = try await connection(to: container, configuration)
-                .send(SignIn.self, request, needsUser: request.user == nil).value
+            answer = try await requests(to: container, configuration).send(SignIn.self, request)
+                .value
         } catch {
             guard configuration.webAuthToken != nil, error.meansNoSession else { throw error }
-            throw .local(
+            throw DeviceError(
                 .notAuthenticated,
                 "The server does not take this web token in \(container) "
                     + "(\(configuration.environment)): it is unknown or has ended, or it was made "
@@ -111,7 +112,7 @@ package struct DeviceLogin: Sendable {
         // The old token is of no use any more; a server that cannot be reached refuses it when
         // it expires.
         if let before {
-            try? await end(before, keepsDevice: before.account == session.account)
+            try? await end(before, keepsDevice: before.hasSameAccount(as: session))
         }
         return session
     }
@@ -122,13 +123,13 @@ package struct DeviceLogin: Sendable {
     /// - Returns: The sessions that ended, with why the server does not know, if so.
     package func signOut(
         _ isWanted: @Sendable (SignedInSession) -> Bool
-    ) async throws(CKError) -> [(session: SignedInSession, failure: CKError?)] {
+    ) async throws(DeviceError) -> [(session: SignedInSession, failure: DeviceError?)] {
         let ended = try sessions().filter(isWanted)
         guard !ended.isEmpty else { return [] }
         try file.change { sessions in
             sessions.removeAll { session in ended.contains { $0.hasSameAddress(as: session) } }
         }
-        var results: [(session: SignedInSession, failure: CKError?)] = []
+        var results: [(session: SignedInSession, failure: DeviceError?)] = []
         for session in ended {
             do {
                 try await end(session)
@@ -141,20 +142,26 @@ package struct DeviceLogin: Sendable {
         return results
     }
 
-    /// Asks the server how an account stands.
-    package func status(of session: SignedInSession) async throws(CKError) -> String {
-        var configuration = configuration
-        // Nothing but the session counts.
-        configuration.given = []
-        configuration.environment = session.environment
-        let device = DeviceSession(
-            configuration: configuration, transport: transport(try address(of: session))
-        )
-        let container = CKContainer(identifier: session.container, session: device)
+    /// How the server takes a session.
+    package enum Status: String, Sendable {
+        /// The server knows the user.
+        case available
+        /// The server does not know the session's token (any more).
+        case noAccount
+        /// The operator has disabled the account.
+        case restricted
+        /// The sign-in has expired.
+        case temporarilyUnavailable
+    }
+
+    /// Asks the server how it takes a session; fails where it cannot be asked.
+    package func status(of session: SignedInSession) async throws(DeviceError) -> Status {
         do {
-            return "\(try await container.accountStatus())"
+            try keep(await requests(of: session).send(FetchCaller.self, EmptyBody()), of: session)
+            return .available
         } catch {
-            throw .of(error)
+            guard let status = error.refusedStatus else { throw error }
+            return status
         }
     }
 
@@ -169,12 +176,12 @@ package struct DeviceLogin: Sendable {
         _ decision: Decision,
         in container: String,
         environment: String
-    ) async throws(CKError) -> String? {
+    ) async throws(DeviceError) -> String? {
         let session = try sessions().first {
             $0.container == container && $0.environment == environment
         }
         guard let session else {
-            throw .local(
+            throw DeviceError(
                 .notAuthenticated,
                 "Nobody is signed in to \(container) (\(environment)): sign in with tidebell login."
             )
@@ -186,8 +193,26 @@ package struct DeviceLogin: Sendable {
             case .deny: .deny
             case .reset: .reset
             }
-        return try await connection(of: session)
-            .send(ModifyPermission.self, .init(.userDiscoverability, action)).value.answer?.rawValue
+        let answer = try await requests(of: session)
+            .send(ModifyPermission.self, .init(.userDiscoverability, action))
+        return keep(answer, of: session).answer?.rawValue
+    }
+
+    /// Keeps the token that takes the place of a session's; where it cannot be written the old one works on, and is
+    /// renewed next time.
+    @discardableResult
+    private func keep<Value>(
+        _ answer: DeviceRequests.Answer<Value>, of session: SignedInSession
+    ) -> Value {
+        if let token = answer.renewedToken {
+            try? file.change { sessions in
+                for index in sessions.indices
+                where sessions[index].webAuthToken == session.webAuthToken {
+                    sessions[index].webAuthToken = token
+                }
+            }
+        }
+        return answer.value
     }
 
     /// Ends a session's token, and the pushes of its user to this device unless the user
@@ -195,52 +220,44 @@ package struct DeviceLogin: Sendable {
     private func end(
         _ session: SignedInSession,
         keepsDevice: Bool = false
-    ) async throws(CKError) {
+    ) async throws(DeviceError) {
         // The server forgets the device that asks: one it never knew, then.
         let device = keepsDevice ? NewIdentifier.make() : configuration.deviceID
-        _ = try await connection(of: session, device: device).send(SignOut.self, EmptyBody())
+        _ = try await requests(of: session, device: device).send(SignOut.self, EmptyBody())
     }
 
-    private func connection(
+    private func requests(
         of session: SignedInSession,
         device: String? = nil
-    ) throws(CKError) -> ContainerConnection {
+    ) throws(DeviceError) -> DeviceRequests {
         var configuration = configuration
         configuration.deviceID = device ?? configuration.deviceID
-        configuration.server = try address(of: session)
+        configuration.server = try DeviceConfiguration.address(session.server)
         configuration.environment = session.environment
         configuration.apiToken = session.apiToken
         configuration.webAuthToken = session.webAuthToken
-        return connection(to: session.container, configuration)
+        return requests(to: session.container, configuration)
     }
 
-    private func address(of session: SignedInSession) throws(CKError) -> URL {
-        try DeviceConfiguration.address(session.server)
-    }
-
-    /// The container by the configuration alone, whoever is signed in.
-    private func connection(
-        to container: String,
-        _ configuration: DeviceConfiguration
-    ) -> ContainerConnection {
-        var configuration = configuration
-        configuration.stateFolder = nil
-        let session = DeviceSession(
-            configuration: configuration, transport: transport(configuration.server)
+    private func requests(
+        to container: String, _ configuration: DeviceConfiguration
+    ) -> DeviceRequests {
+        DeviceRequests(
+            container: container, configuration: configuration,
+            transport: transport(configuration.server)
         )
-        return ContainerConnection(identifier: container, session: session)
     }
 }
 
-extension CKError {
-    /// Whether the server reports that the session of the request has ended, or that it never
-    /// knew one: not that the API token is wrong.
+extension DeviceError {
+    /// Whether the server reports that the session of the request has ended, or that it never knew one: not that the
+    /// API token is wrong, nor that the account is disabled.
     fileprivate var meansNoSession: Bool {
-        switch code {
-        case .accountTemporarilyUnavailable, .managedAccountRestricted: true
-        case .notAuthenticated:
-            userInfo[ReportKey.serverDescription] as? String == WireProtocol.needsAuthorization
-        default: false
+        guard case .refused(let error) = cause else { return false }
+        switch error.ckErrorCode {
+        case CKErrorCode.accountTemporarilyUnavailable: return true
+        case CKErrorCode.notAuthenticated: return error.reason == WireProtocol.needsAuthorization
+        default: return false
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTidebellNetwork
-import Foundation
+package import Foundation
+package import TidebellTransport
 
 /// The transport over HTTP: keeps connections open and shares them in the process.
 ///

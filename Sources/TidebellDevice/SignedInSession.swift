@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 import TidebellWire
 
 /// A user who is signed in to a container on this device, as `tidebell login` keeps it.
@@ -39,8 +39,21 @@ package struct SignedInSession: Sendable, Hashable {
     }
 
     /// Whether the session is of the same container and environment.
-    func hasSameAddress(as other: SignedInSession) -> Bool {
+    package func hasSameAddress(as other: SignedInSession) -> Bool {
         container == other.container && environment == other.environment
+    }
+
+    /// Whether the session is with this server; a slash at the end makes no difference.
+    package func isAt(_ address: URL) -> Bool {
+        func trimmed(_ text: String) -> Substring {
+            text.hasSuffix("/") ? text.dropLast() : text[...]
+        }
+        return trimmed(server) == trimmed(address.absoluteString)
+    }
+
+    /// Whether the session is of the same user of the same server.
+    func hasSameAccount(as other: SignedInSession) -> Bool {
+        server == other.server && userRecordName == other.userRecordName
     }
 
     fileprivate func write(to writer: inout JSONWriter) {
@@ -80,46 +93,55 @@ package struct SignedInSession: Sendable, Hashable {
 ///
 /// Readable by its owner only, replaced as a whole, and changed by one process at a
 /// time.
-struct SessionFile: Sendable {
+package struct SessionFile: Sendable {
     /// The file in the state folder.
-    static let name = "sessions.json"
+    package static let name = "sessions.json"
     /// The file that whoever changes the other one holds a lock on.
     private static let lockName = "sessions.lock"
     /// The longest file that is read, in bytes.
-    static let maximumFileSize = 1 << 20
+    package static let maximumFileSize = 1 << 20
     /// The most sessions of a device.
-    static let maximumSessions = 1000
+    package static let maximumSessions = 1000
 
     /// What distinguishes a file from the one that was read before.
-    struct Stamp: Equatable, Sendable {
-        var inode: UInt64
-        var size: Int64
-        var seconds: Int
-        var nanoseconds: Int
+    package struct Stamp: Equatable, Sendable {
+        package var inode: UInt64
+        package var size: Int64
+        package var seconds: Int
+        package var nanoseconds: Int
+
+        /// Creates a stamp.
+        package init(inode: UInt64, size: Int64, seconds: Int, nanoseconds: Int) {
+            self.inode = inode
+            self.size = size
+            self.seconds = seconds
+            self.nanoseconds = nanoseconds
+        }
     }
 
     private let state: DeviceState
 
-    init(folder: URL) {
+    /// Takes the device's folder.
+    package init(folder: URL) {
         state = DeviceState(folder: folder)
     }
 
     private var path: String { state.folder.appendingPathComponent(Self.name).path }
 
     /// Returns what distinguishes the file from the one before; nil when there is none.
-    func stamp() -> Stamp? {
+    package func stamp() -> Stamp? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return Stamp(
             inode: UInt64(status.st_ino),
             size: Int64(status.st_size),
-            seconds: status.st_mtim.tv_sec,
-            nanoseconds: status.st_mtim.tv_nsec
+            seconds: status.modification.tv_sec,
+            nanoseconds: status.modification.tv_nsec
         )
     }
 
     /// Returns the sessions; none when there is no file.
-    func read() throws(CKError) -> [SignedInSession] {
+    package func read() throws(DeviceError) -> [SignedInSession] {
         do {
             guard let text = try state.read(Self.name, upTo: Self.maximumFileSize) else {
                 // Nobody writes an empty one: whoever was in it is not signed out.
@@ -135,7 +157,7 @@ struct SessionFile: Sendable {
             }
             return sessions
         } catch {
-            throw .local(
+            throw DeviceError(
                 .badContainer,
                 "\(path) cannot be read: \(error). Sign in again: tidebell login."
             )
@@ -143,7 +165,9 @@ struct SessionFile: Sendable {
     }
 
     /// Changes the sessions while no other process does.
-    func change(_ body: (inout [SignedInSession]) -> Void) throws(CKError) {
+    package func change(
+        _ body: (inout [SignedInSession]) -> Void
+    ) throws(DeviceError) {
         do {
             let lock = try state.lock(Self.lockName)
             defer { close(lock) }
@@ -159,7 +183,7 @@ struct SessionFile: Sendable {
             }
             try state.write(String(decoding: text, as: UTF8.self), to: Self.name, isDurable: true)
         } catch {
-            throw .local(
+            throw DeviceError(
                 .internalError,
                 "\(path) cannot be written: \(error). Set \(DeviceConfiguration.Variable.home) "
                     + "to a folder that can be."

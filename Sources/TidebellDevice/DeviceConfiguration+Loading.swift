@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 import TidebellWire
 
 extension DeviceConfiguration {
     /// The environment variables that configure a device.
-    enum Variable {
-        static let server = "TIDEBELL_SERVER"
-        static let apiToken = "TIDEBELL_API_TOKEN"
-        static let webAuthToken = "TIDEBELL_WEB_AUTH_TOKEN"
-        static let environment = "TIDEBELL_ENVIRONMENT"
-        static let container = "TIDEBELL_CONTAINER"
-        static let home = "TIDEBELL_HOME"
+    package enum Variable {
+        package static let server = "TIDEBELL_SERVER"
+        package static let apiToken = "TIDEBELL_API_TOKEN"
+        package static let webAuthToken = "TIDEBELL_WEB_AUTH_TOKEN"
+        package static let environment = "TIDEBELL_ENVIRONMENT"
+        package static let container = "TIDEBELL_CONTAINER"
+        package static let home = "TIDEBELL_HOME"
         /// Whether nothing is to be printed about waits.
-        static let quiet = "TIDEBELL_QUIET"
+        package static let quiet = "TIDEBELL_QUIET"
     }
 
     /// The file in the state folder that configures a device.
-    static let fileName = "device.json"
+    package static let fileName = "device.json"
 
     /// The longest configuration file that is read, in bytes.
-    static let maximumFileSize = 64 << 10
+    package static let maximumFileSize = 64 << 10
 
     /// The address where `tidebell serve` listens unless configured otherwise.
-    static let defaultServer = "http://127.0.0.1:8642"
+    package static let defaultServer = "http://127.0.0.1:8642"
 
     /// Reads the configuration from environment variables and `device.json`.
     ///
@@ -30,7 +30,7 @@ extension DeviceConfiguration {
     /// with an error whose reason names the variable or file to set right.
     package static func load(
         environment variables: [String: String]
-    ) throws(CKError) -> DeviceConfiguration {
+    ) throws(DeviceError) -> DeviceConfiguration {
         let folder = stateFolder(variables)
         let file = try DeviceFile.read(folder.appendingPathComponent(fileName))
         func setting(_ variable: String, _ member: String?) -> String? {
@@ -45,7 +45,7 @@ extension DeviceConfiguration {
         let server = setting(Variable.server, file.server) ?? defaultServer
         let name = setting(Variable.environment, file.environment) ?? "development"
         guard let environment = CloudEnvironment(rawValue: name) else {
-            throw .local(
+            throw DeviceError(
                 .badContainer,
                 "The environment is \"\(name)\", but must be \"development\" or \"production\""
                     + "; set \(Variable.environment) or \"environment\" in \(fileName)."
@@ -64,7 +64,7 @@ extension DeviceConfiguration {
     }
 
     /// Returns the device's folder.
-    static func stateFolder(_ variables: [String: String]) -> URL {
+    package static func stateFolder(_ variables: [String: String]) -> URL {
         if let home = variables[Variable.home], !home.isEmpty {
             return URL(fileURLWithPath: home, isDirectory: true)
         }
@@ -74,17 +74,60 @@ extension DeviceConfiguration {
     }
 
     /// Returns the address of a server that somebody wrote.
-    static func address(_ text: String) throws(CKError) -> URL {
+    package static func address(_ text: String) throws(DeviceError) -> URL {
         guard let url = URL(string: text), url.scheme == "http" || url.scheme == "https",
             url.host?.isEmpty == false, url.query == nil, url.fragment == nil
         else {
-            throw .local(
+            throw DeviceError(
                 .networkFailure,
                 "\"\(text)\" is no server address such as \(defaultServer); set "
                     + "\(Variable.server) or \"server\" in \(fileName)."
             )
         }
         return url
+    }
+
+    /// Fails where a text cannot be the identifier of a container.
+    package static func check(container identifier: String) throws(DeviceError) {
+        guard Identifier.isContainer(identifier) else {
+            throw DeviceError(
+                .badContainer,
+                "\"\(identifier)\" is no container identifier: letters, digits, dots and "
+                    + "hyphens are allowed."
+            )
+        }
+    }
+
+    /// The query of every request to a container: its tokens, and the device's ID.
+    ///
+    /// - Parameter apiToken: The API token, without which there is no request.
+    package func query(apiToken: String) -> String {
+        let parameters = [
+            (WireProtocol.apiToken, apiToken), (WireProtocol.webAuthToken, webAuthToken),
+            (WireProtocol.clientID, deviceID),
+        ]
+        let pairs = parameters.compactMap { name, value in
+            value.map { "\(name)=\(PercentEncoding.encoded($0))" }
+        }
+        return "?" + pairs.joined(separator: "&")
+    }
+}
+
+/// Percent-encoding as it is on the wire.
+package enum PercentEncoding {
+    /// Encodes everything but RFC 3986's unreserved characters: web tokens are Base64,
+    /// whose `+` would arrive as a space.
+    package static func encoded(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            if byte.isASCIIAlphanumeric || "-._~".utf8.contains(byte) {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                result += byte < 16 ? "%0" : "%"
+                result += String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return result
     }
 }
 
@@ -97,7 +140,7 @@ private struct DeviceFile {
     var container: String?
 
     /// Reads the file; a file that does not exist sets nothing.
-    static func read(_ url: URL) throws(CKError) -> DeviceFile {
+    static func read(_ url: URL) throws(DeviceError) -> DeviceFile {
         guard FileManager.default.fileExists(atPath: url.path) else { return DeviceFile() }
         do {
             let data = try Data(contentsOf: url)
@@ -106,7 +149,7 @@ private struct DeviceFile {
             }
             return try JSONReader.read([UInt8](data)) { try DeviceFile(from: &$0) }
         } catch {
-            throw .local(.badContainer, "\(url.path) cannot be read: \(error)")
+            throw DeviceError(.badContainer, "\(url.path) cannot be read: \(error)")
         }
     }
 
