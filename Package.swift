@@ -333,6 +333,7 @@ let package = Package(
             name: "TidebellHTTPTests",
             dependencies: [
                 "TidebellHTTP", "TidebellServer", "TidebellTestStores", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strict

@@ -21,7 +21,9 @@ package enum Router {
         FetchNotificationChanges.self, MarkNotificationsRead.self, ModifyBadge.self,
     ]
 
-    private static let adminEndpoints: [any AdminEndpoint.Type] = [ExplainPush.self]
+    private static let adminEndpoints: [any AdminEndpoint.Type] = [
+        ExplainPush.self, AddServerKey.self, ListServerKeys.self, RevokeServerKey.self,
+    ]
     private static let serverEndpoints: [any ServerEndpoint.Type] = [
         ReportHealth.self, ReportReadiness.self, ReportVersion.self, PollCourier.self,
         ShowWelcome.self, SendScript.self, SendOpenAPI.self,

@@ -85,9 +85,14 @@ package struct WebServices: Sendable {
             return response
         case .container(let endpoint, let container, let scope):
             let exchange = try await exchange(
-                request, target, access: route.access, container: container, scope: scope,
+                request, target, route: route, container: container, scope: scope,
                 countedFor: &account
             )
+            if route.effect != .reads, route.methods.contains(.post),
+                !(endpoint is any AnswerKeeping.Type)
+            {
+                try await exchange.claimSignature()
+            }
             var response = try await endpoint.respond(to: exchange)
             if case .bytes(let bytes) = response.body {
                 // The answer is there, and its request not needed any more: or a long one would
@@ -108,13 +113,15 @@ package struct WebServices: Sendable {
             let caller = cloud.shares.caller(nil, of: request)
             try cloud.shares.countRequest(caller)
             try await cloud.requireAdmin(request)
-            _ = try await body(of: request, upTo: Self.ignoredBodyBytes, from: caller)
-            return try await endpoint.respond(to: target, of: container, in: cloud)
+            let body = try await body(of: request, upTo: Self.adminBodyBytes, from: caller).bytes
+            return try await endpoint.respond(to: target, body, of: container, in: cloud)
         }
     }
 
     /// Bytes of a body that nobody looks at.
     private static let ignoredBodyBytes = 4096
+    /// Bytes of the body of an operator's request.
+    private static let adminBodyBytes = 64 * 1024
 
     /// Reads the body of a request whose head is in order, and returns with it what it counts for.
     func body(
@@ -139,33 +146,83 @@ package struct WebServices: Sendable {
     ///
     /// Before a token is seen, a request costs its head.
     private func exchange(
-        _ request: WebRequest, _ target: RequestTarget, access: WireAccess,
+        _ request: WebRequest, _ target: RequestTarget, route: WireRoute,
         container: ContainerKey, scope: DatabaseScope, countedFor account: inout AccountID?
     ) async throws -> Exchange {
         let baseURL = publicURL ?? request.baseURL
         let signIn = SignInPage(baseURL: baseURL, container: container)
+        if request.headers[.requestKeyID] != nil {
+            return try await signedExchange(
+                request, target, route: route, scope: scope, signIn: signIn,
+                countedFor: &account)
+        }
         let webTokenHash = try target.parameter(WireProtocol.webAuthToken).map(Secret.hash)
         let caller = try await caller(
             of: request, target, webTokenHash, in: container, signIn: signIn)
         let user = caller.user
         account = user?.account
-        if user == nil, access.needsUser(in: scope) {
+        if user == nil, route.access.needsUser(in: scope) {
             throw signIn.required
         }
         let clientID = try target.clientID()
         let body = try await body(
             of: request, upTo: cloud.limits.requestBytes,
-            from: cloud.shares.caller(user?.account, of: request), isSignIn: access == .anyone
+            from: cloud.shares.caller(user?.account, of: request),
+            isSignIn: route.access == .anyone
         )
+        return exchange(
+            request, target, by: caller, webTokenHash, scope: scope, clientID: clientID,
+            signIn: signIn, body: body)
+    }
+
+    /// Looks at the head of a request that a program signed, reads its body, and only then knows
+    /// whether the program has the key: so the body counts for an address, as those of strangers do.
+    private func signedExchange(
+        _ request: WebRequest, _ target: RequestTarget, route: WireRoute, scope: DatabaseScope,
+        signIn: SignInPage, countedFor account: inout AccountID?
+    ) async throws -> Exchange {
+        let stranger = cloud.shares.caller(nil, of: request)
+        let now = cloud.time.now()
+        do {
+            guard let signature = try RequestSignature(of: request, at: now) else {
+                throw WireError.badSignature("there is none")
+            }
+            let key = try await authentication.key(of: signature, in: signIn.container)
+            // To find out that a signature is wrong takes work.
+            try cloud.shares.checkPace(of: stranger)
+            let body = try await body(
+                of: request, upTo: cloud.limits.requestBytes, from: stranger)
+            let identity = try signature.identity(
+                of: request.target, body: body.bytes, by: key.publicKey)
+            let caller = try await authentication.caller(with: key, signIn: signIn, at: now)
+            account = caller.user?.account
+            try route.checkServerKey(
+                in: scope, isInDatabase: WirePath.Root(target.segments) == .database)
+            try cloud.shares.countRequest(cloud.shares.caller(account, of: request))
+            return exchange(
+                request, target, by: caller, key.tokenHash,
+                signature: VerifiedSignature(keyID: key.id, identity: identity), scope: scope,
+                clientID: try target.clientID(), signIn: signIn, body: body)
+        } catch let error as WireError {
+            if account == nil { try cloud.shares.countRequest(stranger) }
+            throw error
+        }
+    }
+
+    private func exchange(
+        _ request: WebRequest, _ target: RequestTarget, by caller: CallerCache.Caller,
+        _ webTokenHash: [UInt8]?, signature: VerifiedSignature? = nil, scope: DatabaseScope,
+        clientID: String?, signIn: SignInPage, body: (bytes: [UInt8], share: BodyBytes.Share?)
+    ) -> Exchange {
         let call = cloud.call(
-            by: user, session: caller.session, onlyContainer: caller.onlyContainer,
-            clientID: clientID, in: container, scope, usesExtensions: request.usesExtensions,
-            baseURL: baseURL
+            by: caller.user, session: caller.session, onlyContainer: caller.onlyContainer,
+            clientID: clientID, in: signIn.container, scope,
+            usesExtensions: request.usesExtensions, baseURL: signIn.baseURL
         )
         return Exchange(
-            cloud: cloud, request: request, target: target, call: call, baseURL: baseURL,
-            webTokenHash: webTokenHash, nextWebToken: caller.nextWebToken, body: body.bytes,
-            bodyShare: body.share
+            cloud: cloud, request: request, target: target, call: call, baseURL: signIn.baseURL,
+            webTokenHash: webTokenHash, signature: signature, nextWebToken: caller.nextWebToken,
+            body: body.bytes, bodyShare: body.share
         )
     }
 
@@ -233,6 +290,20 @@ extension WebRequest {
 
     /// The longest name in the domain name system, a colon and a port.
     private static let hostLength = 253 + 6
+}
+
+extension WireRoute {
+    /// Fails unless a server-to-server key may call the endpoint there (web-services 2.1).
+    ///
+    /// - Parameter isInDatabase: Whether the path names a database.
+    fileprivate func checkServerKey(in scope: DatabaseScope, isInDatabase: Bool) throws {
+        if isInDatabase, scope != .public { throw WireError.closedToServerKeys }
+        switch serverKeys {
+        case .granted: return
+        case .denied: throw WireError.closedToServerKeys
+        case .notAuthenticated: throw WireError.noUsersForServerKeys
+        }
+    }
 }
 
 extension RequestTarget {

@@ -13,6 +13,7 @@ extension OperatorError {
         return switch remedy {
         case .listWebhooks: OperatorError(listing + "webhook list" + option)
         case .listSessions(let user): OperatorError(listing + "user sessions \(user)" + option)
+        case .listServerKeys: OperatorError(listing + "server-key list" + option)
         case .listRemovedUsers: OperatorError(listing + "user list --removed" + option)
         case .remove(let user):
             OperatorError(sentence + ", with tidebell user remove \(user) --erase-data.")

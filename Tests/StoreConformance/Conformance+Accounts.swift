@@ -306,6 +306,32 @@ extension StoreConformance {
                 }
             }
         },
+        Check("Server-to-server keys are found by ID, listed, replaced, and go with their account")
+        {
+            store in
+            try await store.write(.everything) { transaction throws in
+                func key(_ id: String, of account: AccountID, at now: Instant) -> StoredServerKey {
+                    StoredServerKey(
+                        id: id, name: "job \(id)", container: .notes, account: account,
+                        tokenHash: [1, 2], publicKey: [4, 5, 6], createdAt: now)
+                }
+                let first = try transaction.createAccount(named: "key:b", at: .noon)
+                let second = try transaction.createAccount(named: "key:a", at: .noon)
+                let later = Instant.noon.advanced(by: .seconds(60))
+                var keys = [key("b", of: first, at: .noon), key("a", of: second, at: later)]
+                for key in keys.reversed() { try transaction.putServerKey(key) }
+                #expect(try transaction.serverKeys(limit: 9) == keys)
+                #expect(try transaction.serverKeys(limit: 1) == [keys[0]])
+                #expect(try transaction.serverKey("a") == keys[1])
+                #expect(try transaction.serverKey("c") == nil)
+                keys[1].name = "another"
+                try transaction.putServerKey(keys[1])
+                #expect(try transaction.serverKeys(limit: 9) == keys)
+                try transaction.removeAccount(first, at: later)
+                #expect(try transaction.serverKey("b") == nil)
+                #expect(try transaction.serverKeys(limit: 9) == [keys[1]])
+            }
+        },
     ]
 
     static let erasure: [Check] = [

@@ -115,7 +115,10 @@ struct AccessTableTests {
     @Test("Every endpoint is in the table")
     func rows() {
         #expect(Set(Self.rows.map(\.key)) == Set(Self.table.keys))
-        #expect(Router.admin.keys.map { Array($0) } == [["push", "explain"]])
+        #expect(
+            Set(Router.admin.keys.map { Array($0) }) == [
+                ["push", "explain"], ["keys", "add"], ["keys", "list"], ["keys", "revoke"],
+            ])
         #expect(
             Set(Router.server.keys.map { Array($0) }) == [
                 [], ["courier"], ["health"], ["ready"], ["openapi.json"],
@@ -224,18 +227,68 @@ struct AccessTableTests {
             _ = try await accounts.revoke(.management, token.id)
         }
         api.clock.advance(by: .seconds(1))
-        let path = tokens.path("admin", "push/explain")
-        for (token, status) in [
-            (nil, 401), ("unknown", 401), (expired, 401), (revoked, 401), (api.apiToken, 401),
-            (api.webToken, 401), (fresh, 200),
+        for (endpoint, body, granted) in [
+            ("push/explain", "", 200), ("keys/list", "", 200), ("keys/add", "{}", 400),
+            ("keys/revoke", #"{"keyID":"none"}"#, 404),
         ] {
-            let headers = token.map { ["Authorization": "Bearer \($0)"] } ?? [:]
-            for caller in AccessCaller.all {
-                let answer = try await api.send(
-                    "GET", path + tokens.query(of: caller), headers: headers
+            let path = tokens.path("admin", endpoint)
+            for (token, status) in [
+                (nil, 401), ("unknown", 401), (expired, 401), (revoked, 401), (api.apiToken, 401),
+                (api.webToken, 401), (fresh, granted),
+            ] {
+                let headers = token.map { ["Authorization": "Bearer \($0)"] } ?? [:]
+                for caller in AccessCaller.all {
+                    let answer = try await api.send(
+                        "POST", path + tokens.query(of: caller), body, headers: headers
+                    )
+                    #expect(answer.status == status, "\(endpoint) for \(caller)")
+                    if status == 401 { #expect(answer.error?.code == .authenticationFailed) }
+                }
+            }
+        }
+    }
+
+    /// What a program gets that signs with a key of the container: what a user gets, but for the
+    /// databases and endpoints that are closed to it (web-services 2.1).
+    private static let closedToKeys: [String: ServerErrorCode] = [
+        "database records/resolve": .accessDenied, "database records/accept": .accessDenied,
+        "database records/requestAccess": .accessDenied,
+        "database users/lookup/id": .authenticationFailed,
+        "database users/lookup/email": .authenticationFailed,
+        "database users/lookup/contacts": .authenticationFailed,
+        "database users/discover": .authenticationFailed,
+        "ext account/signIn": .accessDenied, "ext account/signOut": .accessDenied,
+        "ext account/webToken": .accessDenied, "ext account/permission": .accessDenied,
+    ]
+
+    @Test(
+        "A server-to-server key reaches the public database and its own pushes, and nothing else",
+        arguments: containers)
+    func serverKeys(container: ContainerKey) async throws {
+        let api = try await TestAPI()
+        let tokens = try await AccessTokens(api, in: container)
+        let pair = try await TestKey(api, in: container)
+        let elsewhere = try await TestKey(
+            api, in: ContainerKey(container: "iCloud.org.example.other", environment: .development))
+        for row in Self.rows {
+            let method: HTTPRequest.Method =
+                row.endpoint.route.methods.contains(.post) ? .post : .get
+            let body = (Self.table[row.key]?.body ?? "").replacing("API", with: api.apiToken)
+            for scope in row.scopes {
+                let target = tokens.path(row.root, row.path(in: scope)) + "?clientId=server"
+                let cell: Comment = "\(row.key) in \(scope) of \(container)"
+                let strange = try await elsewhere.send(method, target, body)
+                let isElsewhere = row.only.map { $0 != scope } ?? false
+                #expect(
+                    strange.error?.code == (isElsewhere ? .badRequest : .authenticationFailed), cell
                 )
-                #expect(answer.status == status, "\(caller)")
-                if status == 401 { #expect(answer.error?.code == .authenticationFailed) }
+                var expected = Self.refusals[scope]?[row.key]
+                if row.root == "database", scope != .public { expected = .accessDenied }
+                if let closed = Self.closedToKeys[row.key], expected == nil { expected = closed }
+                if isElsewhere { expected = .badRequest }
+                let answer = try await pair.send(method, target, body)
+                #expect(answer.error?.code == expected, cell)
+                #expect((answer.status == 200) == (expected == nil), cell)
             }
         }
     }

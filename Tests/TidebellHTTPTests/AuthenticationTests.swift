@@ -173,17 +173,4 @@ struct AuthenticationTests {
         let twice = once.replacing("%", with: "%25")
         #expect(try await api.send("GET", twice).status == 421)
     }
-
-    @Test("A server-to-server signature is refused with a sentence on it")
-    func serverToServer() async throws {
-        let api = try await TestAPI()
-        let answer = try await api.send(
-            "GET", api.target("public/zones/list"),
-            headers: ["x-apple-cloudkit-request-keyid": "ab"]
-        )
-        #expect(answer.status == 401)
-        #expect(
-            answer.error?.reason == "server-to-server keys are not supported by this server"
-        )
-    }
 }

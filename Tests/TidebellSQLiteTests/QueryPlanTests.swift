@@ -38,6 +38,7 @@ struct QueryPlanTests {
         "SCAN page",
         "SCAN removed_account",
         "SCAN removed_zone",
+        "SCAN server_key",
         "SCAN sqlite_sequence",
         "SCAN store",
         "SCAN told",

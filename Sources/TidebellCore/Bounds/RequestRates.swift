@@ -34,6 +34,12 @@ package struct RequestRates<Caller: Hashable & Sendable>: Sendable {
         return nil
     }
 
+    /// Returns the nanoseconds to wait if a request would be one too many; counts nothing.
+    package func wait(of caller: Caller, at now: Int64) -> Int64? {
+        let ahead = max(ends[caller] ?? now, now) + interval - now
+        return ahead <= tolerance ? nil : ahead - tolerance
+    }
+
     private mutating func forget(at now: Int64) {
         ends = ends.filter { $1 > now }
         // All of them busy: starting afresh costs a burst of each.

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellWire
 
 /// Lists users.
 package enum ListUsers {
-    /// Returns all users, by name, and who of them is disabled.
-    package static func run(in reader: some AccountReading) throws -> [NamedAccount] {
-        try reader.accounts()
+    /// Returns all users, by name, and who of them is disabled; the accounts of server-to-server
+    /// keys are none.
+    package static func run(
+        in reader: some AccountReading & ServerKeyReading
+    ) throws -> [NamedAccount] {
+        let keys = Set(
+            try reader.serverKeys(limit: ListServerKeys.mostListed).map(\.account))
+        return try reader.accounts().filter { !keys.contains($0.account) }
     }
 }
 

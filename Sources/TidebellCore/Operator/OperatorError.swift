@@ -8,7 +8,7 @@
 package struct OperatorError: Error, Hashable, CustomStringConvertible {
     /// What of an operator's request it is about.
     package enum Field: String, Sendable, Hashable, CaseIterable {
-        case user, password, address, container, url, session, token, webhook
+        case user, password, address, container, url, session, token, webhook, key
     }
 
     /// What is wrong.
@@ -35,6 +35,8 @@ package struct OperatorError: Error, Hashable, CustomStringConvertible {
         case listWebhooks
         /// ``ListSessions`` of the user returns what can be named.
         case listSessions(user: String)
+        /// ``ListServerKeys`` returns what can be named.
+        case listServerKeys
         /// ``ListRemovedUsers`` returns what can be named.
         case listRemovedUsers
         /// ``RemoveUser`` comes before, and can erase the data too.

@@ -12,6 +12,7 @@ package protocol StoreReader:
     SubscriptionReading, OutboxReading, NotificationLogReading, NotificationHistoryReading,
     BadgeReading, DeviceReading, PushTokenReading, WebhookReading, DeliveryQueueReading,
     AccountReading, AddressReading, UserReading, ErasureReading, SessionReading, TokenReading,
+    ServerKeyReading,
     ExplanationReading,
     KeptAnswerReading, SecretReading, RootKeyReading
 {}

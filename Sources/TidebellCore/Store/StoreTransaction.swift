@@ -9,6 +9,7 @@ package protocol StoreTransaction:
     FieldKeyWriting, AssetWriting, SchemaWriting, SubscriptionWriting,
     OutboxWriting, NotificationLogWriting, NotificationHistoryWriting, BadgeWriting,
     DeviceWriting, PushTokenWriting, WebhookWriting, AccountWriting, AddressWriting, UserWriting,
-    ErasureWriting, SessionWriting, TokenWriting, ExplanationWriting, KeptAnswerWriting,
+    ErasureWriting, SessionWriting, TokenWriting, ServerKeyWriting, ExplanationWriting,
+    KeptAnswerWriting,
     RetentionWriting, SecretWriting, RootKeyWriting
 {}

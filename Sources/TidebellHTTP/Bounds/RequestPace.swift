@@ -24,8 +24,17 @@ package final class RequestPace: Sendable {
     /// Counts a request, or fails with `THROTTLED`.
     package func count(_ caller: Caller) throws {
         let now = uptime()
-        guard let wait = rates.withLock({ $0.count(caller, at: now) }) else { return }
-        throw WireError(
+        if let wait = rates.withLock({ $0.count(caller, at: now) }) { throw refusal(wait) }
+    }
+
+    /// Fails with `THROTTLED` where a request would be one too many; counts nothing.
+    func check(_ caller: Caller) throws {
+        let now = uptime()
+        if let wait = rates.withLock({ $0.wait(of: caller, at: now) }) { throw refusal(wait) }
+    }
+
+    private func refusal(_ wait: Int64) -> WireError {
+        WireError(
             .throttled,
             "you make more than \(perSecond) requests a second (requestsPerSecond): wait a little",
             retryAfter: max(1, (Double(wait) / 1_000_000_000).rounded(.up))

@@ -27,6 +27,12 @@ package struct Shares: Sendable {
         return request.origin.sharing.map(Caller.address)
     }
 
+    /// Fails with `THROTTLED` where the caller may make no request now; counts nothing.
+    func checkPace(of caller: Caller?) throws {
+        guard let pace, let caller else { return }
+        try pace.check(caller)
+    }
+
     /// Counts a request, or fails with `THROTTLED`.
     package func countRequest(_ caller: Caller?) throws {
         guard let pace, let caller else { return }

@@ -457,7 +457,41 @@ extension OpenAPI {
                 summary: "Says why a push came or not, to the operator; an extension.",
                 response: .json(.map(of: .any)))
         ),
+        (
+            AddServerKey.self,
+            EndpointDocumentation(
+                summary: "Adds a server-to-server key, for the operator; an extension.",
+                request: .json(
+                    .object([
+                        .needed("publicKey", .string, "P-256, in PEM."),
+                        .optional("name", .nullable(.string)),
+                        .optional("days", .nullable(.integer), "How long it is good."),
+                    ])), response: .json(serverKeys), statuses: [409])
+        ),
+        (
+            ListServerKeys.self,
+            EndpointDocumentation(
+                summary: "Returns the server-to-server keys, to the operator; an extension.",
+                response: .json(serverKeys))
+        ),
+        (
+            RevokeServerKey.self,
+            EndpointDocumentation(
+                summary: "Ends a server-to-server key, for the operator; an extension.",
+                request: .json(.object([.needed("keyID", .string)])), response: .json(serverKeys))
+        ),
     ]
+
+    private static let serverKeys: JSONSchema = .object([
+        .needed(
+            "keys",
+            .array(
+                of: .object([
+                    .needed("keyID", .string), .needed("name", .string),
+                    .needed("createdAt", .integer), .optional("usedAt", .integer),
+                    .optional("expiresAt", .integer),
+                ])))
+    ])
 
     private static let server: [Row] = [
         (

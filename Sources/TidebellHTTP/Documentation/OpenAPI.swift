@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TidebellWire
 
 /// The description of the API in OpenAPI 3.1: paths, methods and who may call them are those of the
@@ -77,7 +78,7 @@ enum OpenAPI {
         writer.key("tags")
         writer.array([path.root.tag]) { $0.string($1) }
         writer.key("security")
-        writer.array(route.access.security(in: path)) { writer, names in
+        writer.array(route.security(in: path)) { writer, names in
             writer.object { writer in
                 for name in names {
                     writer.key(name)
@@ -198,6 +199,17 @@ enum OpenAPI {
         }
     }
 
+    /// What a program shows of a server-to-server key.
+    fileprivate static let signature: [(name: String, field: HTTPField.Name, text: String)] = [
+        ("keyID", .requestKeyID, "Which server-to-server key signed the request."),
+        ("signedDate", .requestDate, "When, as 2026-01-31T23:59:59Z."),
+        (
+            "signature", .requestSignature,
+            "ECDSA with SHA-256, DER in base64, of the date, the SHA-256 of the body in base64 and the path, "
+                + "with a colon between each two."
+        ),
+    ]
+
     private static func writeComponents(to writer: inout JSONWriter) {
         writer.key("schemas")
         writer.object { writer in
@@ -217,6 +229,15 @@ enum OpenAPI {
                     $0.member("type", "apiKey")
                     $0.member("in", "query")
                     $0.member("name", name)
+                    $0.member("description", text)
+                }
+            }
+            for (name, field, text) in signature {
+                writer.key(name)
+                writer.object {
+                    $0.member("type", "apiKey")
+                    $0.member("in", "header")
+                    $0.member("name", field.rawName)
                     $0.member("description", text)
                 }
             }
@@ -249,6 +270,16 @@ extension WirePath {
 
 extension WirePath.Root {
     fileprivate var tag: String { self == .server ? "server" : rawValue }
+}
+
+extension WireRoute {
+    /// What a call shows, each list one way.
+    fileprivate func security(in path: WirePath) -> [[String]] {
+        let tokens = access.security(in: path)
+        let isOpen = access == .reader || access == .user
+        guard isOpen, serverKeys == .granted else { return tokens }
+        return tokens + [OpenAPI.signature.map(\.name)]
+    }
 }
 
 extension WireAccess {

@@ -8,7 +8,7 @@ package import TidebellWire
 package protocol AdminEndpoint: WireEndpoint {
     /// Answers a request; what the caller caused is thrown as `WireError`.
     static func respond(
-        to target: RequestTarget, of container: ContainerKey, in cloud: Cloud
+        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, in cloud: Cloud
     ) async throws -> WebResponse
 }
 
@@ -33,6 +33,17 @@ extension Cloud {
 }
 
 extension WireError {
+    /// What an operation of the operator's failed with, as it is answered over the network.
+    init(_ error: OperatorError) {
+        let code: ServerErrorCode =
+            switch error.code {
+            case .unknown: .notFound
+            case .taken: .exists
+            case .invalid, .ambiguous, .unsuitable, .tooMany, .circumstances: .badRequest
+            }
+        self.init(code, error.description)
+    }
+
     fileprivate static func notAdmin(_ reason: String) -> WireError {
         WireError(
             .authenticationFailed,

@@ -12,6 +12,14 @@ package protocol Endpoint: WireEndpoint {
     static func respond(to exchange: Exchange) async throws -> WebResponse
 }
 
+/// An endpoint whose answers are kept, so that a write that comes again is not done again
+/// (``Exchange/write(_:_:json:shortened:)``).
+package protocol AnswerKeeping {}
+
+extension ModifyRecords: AnswerKeeping {}
+extension ModifyZones: AnswerKeeping {}
+extension ModifySubscriptions: AnswerKeeping {}
+
 /// An endpoint of the server itself, called without tokens.
 package protocol ServerEndpoint: WireEndpoint {
     /// Answers a request; `argument` is the path segment after the endpoint's

@@ -167,8 +167,10 @@ extension Exchange {
         for error in answer.failures { cloud.shares.metrics.count(error) }
     }
 
-    /// The name the client gave the write; nil where it gave none.
+    /// The name of the write: that which the client gave it, or of a signed one its signature, so that
+    /// whoever heard it changes nothing by sending it again; nil where it has none.
     private func writeID() throws -> WriteID? {
+        if let id = signedWriteID { return id }
         guard let requestID = request.headers[.requestID], !requestID.isEmpty,
             let user = call.user
         else { return nil }
@@ -179,6 +181,28 @@ extension Exchange {
             )
         }
         return WriteID(user: user.id, clientID: call.clientID ?? "", requestID: requestID)
+    }
+
+    private var signedWriteID: WriteID? {
+        guard let signature, let user = call.user else { return nil }
+        return WriteID(
+            user: user.id, clientID: "", requestID: "signature \(signature.identity)")
+    }
+
+    /// Notes the signature of a request that changes something and whose answer is not kept; fails with
+    /// `AUTHENTICATION_FAILED` where that came before.
+    func claimSignature() async throws {
+        guard let id = signedWriteID else { return }
+        let call = call
+        let key = DatabaseKey(container: call.container, scope: .public, owner: nil)
+        try await transaction(.database(key)) { transaction in
+            guard try transaction.keptAnswer(to: id) == nil else {
+                throw WireError.repeatedSignature
+            }
+            try transaction.keepAnswer(
+                KeptAnswer(fingerprint: [], body: []), to: id, at: call.now,
+                exceeding: call.limits.keptAnswerBytesPerUser)
+        }
     }
 
     /// What distinguishes this request from others: its path and its body. Not its tokens,

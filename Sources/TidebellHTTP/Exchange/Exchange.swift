@@ -18,6 +18,8 @@ package final class Exchange: Sendable {
     package let baseURL: String
     /// The hash of the request's web token; nil for a request without one.
     let webTokenHash: [UInt8]?
+    /// What a program signed the request with; nil for a request with tokens.
+    let signature: VerifiedSignature?
     /// The web token that replaces the request's; nil for none.
     let nextWebToken: String?
     let body: [UInt8]
@@ -26,7 +28,8 @@ package final class Exchange: Sendable {
 
     init(
         cloud: Cloud, request: WebRequest, target: RequestTarget, call: Call, baseURL: String,
-        webTokenHash: [UInt8]?, nextWebToken: String?, body: [UInt8], bodyShare: BodyBytes.Share?
+        webTokenHash: [UInt8]?, signature: VerifiedSignature? = nil, nextWebToken: String?,
+        body: [UInt8], bodyShare: BodyBytes.Share?
     ) {
         self.cloud = cloud
         self.request = request
@@ -34,6 +37,7 @@ package final class Exchange: Sendable {
         self.call = call
         self.baseURL = baseURL
         self.webTokenHash = webTokenHash
+        self.signature = signature
         self.nextWebToken = nextWebToken
         self.body = body
         self.bodyShare = bodyShare
@@ -78,12 +82,23 @@ package final class Exchange: Sendable {
     func webToken(in reader: some SessionReading) throws -> StoredWebToken? {
         guard let hash = webTokenHash else { return nil }
         var signIn: SignInPage { SignInPage(baseURL: baseURL, container: call.container) }
+        if let signature { return try self.token(of: signature, hash: hash, in: reader) }
         guard let token = try reader.webToken(hash: hash) else { throw signIn.required }
         do {
             try WebTokenRules.check(token, for: call.container, at: call.now)
         } catch let error as WireError {
             throw signIn.leading(error)
         }
+        return token
+    }
+
+    /// Returns the web token that stands for a server-to-server key.
+    private func token(
+        of signature: VerifiedSignature, hash: [UInt8], in reader: some SessionReading
+    ) throws -> StoredWebToken {
+        guard let token = try reader.webToken(hash: hash),
+            (try? WebTokenRules.check(token, for: call.container, at: call.now)) != nil
+        else { throw WireError.unknownServerKey(signature.keyID, in: call.container) }
         return token
     }
 
@@ -94,4 +109,12 @@ package final class Exchange: Sendable {
         }
         return clientID
     }
+}
+
+/// The signature of a request, found good.
+package struct VerifiedSignature: Sendable, Hashable {
+    /// The ID of the key.
+    var keyID: String
+    /// What distinguishes the signature from others of the key.
+    var identity: String
 }

@@ -21,6 +21,8 @@ extension HTTPField.Name {
     static let groupQuantity = Self(known: WireProtocol.groupQuantityHeader)
     /// The key of a request that a server signed (web-services 2.3).
     static let requestKeyID = Self(known: "X-Apple-CloudKit-Request-KeyID")
+    static let requestDate = Self(known: "X-Apple-CloudKit-Request-ISO8601Date")
+    static let requestSignature = Self(known: "X-Apple-CloudKit-Request-SignatureV1")
 
     // Fields of browsers and proxies.
     /// HTTPTypes keeps the host beside the fields; here it is one, as in HTTP/1.1.

@@ -31,11 +31,6 @@ struct Authentication: Sendable {
         of request: WebRequest, _ target: RequestTarget, _ webTokenHash: [UInt8]?,
         in container: ContainerKey, signIn: SignInPage, at now: Instant
     ) async throws -> CallerCache.Caller {
-        guard request.headers[.requestKeyID] == nil else {
-            throw WireError(
-                .authenticationFailed, "server-to-server keys are not supported by this server"
-            )
-        }
         guard let apiToken = try target.parameter(WireProtocol.apiToken) else {
             throw WireError(
                 .authenticationFailed,
@@ -50,12 +45,42 @@ struct Authentication: Sendable {
         if let known = limits.knownContainers, !known.contains(container.container) {
             throw WireError.unknownContainer(container)
         }
+        return try await rememberedCaller(with: credentials, signIn: signIn, at: now)
+    }
+
+    private func rememberedCaller(
+        with credentials: CallerCache.Credentials, signIn: SignInPage, at now: Instant
+    ) async throws -> CallerCache.Caller {
         if let caller = cache.caller(with: credentials) { return caller }
         let caller = try await caller(with: credentials, signIn: signIn, at: now)
         cache.remember(caller, for: credentials)
-        uses.note(.kind(.api, credentials.apiTokenHash), at: now)
+        if let hash = credentials.apiTokenHash { uses.note(.kind(.api, hash), at: now) }
         if let hash = credentials.webTokenHash { uses.note(.web(hash), at: now) }
         return caller
+    }
+
+    /// Returns the key of a signature: its head is looked at before its body is read.
+    func key(
+        of signature: RequestSignature, in container: ContainerKey
+    ) async throws -> StoredServerKey {
+        // Its digits are compared as they are kept.
+        let id = signature.keyID.lowercased()
+        guard let key = try await store.read({ try $0.serverKey(id) }), key.container == container
+        else { throw WireError.unknownServerKey(signature.keyID, in: container) }
+        return key
+    }
+
+    /// Returns the user of a key whose signature is good.
+    func caller(
+        with key: StoredServerKey, signIn: SignInPage, at now: Instant
+    ) async throws -> CallerCache.Caller {
+        let credentials = CallerCache.Credentials(
+            container: key.container, apiTokenHash: nil, webTokenHash: key.tokenHash)
+        do {
+            return try await rememberedCaller(with: credentials, signIn: signIn, at: now)
+        } catch let error as WireError where error.code == .authenticationRequired {
+            throw WireError.unknownServerKey(key.id, in: key.container)
+        }
     }
 
     /// What the store knows of a caller.
@@ -87,11 +112,10 @@ struct Authentication: Sendable {
         _ credentials: CallerCache.Credentials,
         in reader: some TokenReading & SessionReading & UserReading, at now: Instant
     ) throws -> Found {
-        guard
-            try reader.hasAPIToken(
-                hash: credentials.apiTokenHash, for: credentials.container, at: now
-            )
-        else { return .noAPIToken }
+        if let hash = credentials.apiTokenHash {
+            guard try reader.hasAPIToken(hash: hash, for: credentials.container, at: now)
+            else { return .noAPIToken }
+        }
         guard let webTokenHash = credentials.webTokenHash else { return .anonymous }
         guard let token = try reader.webToken(hash: webTokenHash) else { return .noAccount }
         do {

@@ -18,7 +18,8 @@ final class CallerCache: Sendable {
     /// What a caller presents: hashes, so that no token stays in memory.
     struct Credentials: Sendable, Hashable {
         var container: ContainerKey
-        var apiTokenHash: [UInt8]
+        /// Nil for a program that signed its request.
+        var apiTokenHash: [UInt8]?
         var webTokenHash: [UInt8]?
     }
 

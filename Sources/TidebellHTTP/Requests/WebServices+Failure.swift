@@ -25,6 +25,8 @@ extension WebServices {
         case let error as WireError:
             cloud.shares.metrics.count(error)
             return answer(error, of: request, uuid: uuid)
+        case let error as OperatorError:
+            return failure(WireError(error), of: request, uuid: uuid)
         case let error as StoreUnavailable:
             // Logged where it began: not by every request that meets it.
             return answer(error.answer, of: request, uuid: uuid)

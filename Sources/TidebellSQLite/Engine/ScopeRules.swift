@@ -26,6 +26,7 @@ enum ScopeRules {
         "account": [account("row.id")],
         "account_address": [account("row.account")],
         "web_token": [account("row.account")],
+        "server_key": [account("row.account")],
         "removed_account": [account("row.account")],
         "erased": [account("row.account")],
         "awaited_upload": [

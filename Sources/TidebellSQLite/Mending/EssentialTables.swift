@@ -11,7 +11,8 @@ struct EssentialTables {
     /// Looked through before a server serves.
     static let atStart = [
         "store", "store_secret", "database", "zone", "removed_zone", "zone_key", "account", "user",
-        "api_token", "admin_token", "application_permission", "removed_account", "erased",
+        "api_token", "admin_token", "server_key", "application_permission", "removed_account",
+        "erased",
         "share", "share_grant", "share_outsider", "ended_hierarchy",
         "account_address",
     ]

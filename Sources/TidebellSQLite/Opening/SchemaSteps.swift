@@ -188,6 +188,7 @@ struct SchemaSteps: Sendable {
         ),
         accessRequests,
         .settling,
+        .serverKeys,
     ])
 
     /// Who asked for access to a share, or may not, as JSON of Core's.

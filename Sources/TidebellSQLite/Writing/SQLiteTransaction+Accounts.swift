@@ -34,6 +34,7 @@ extension SQLiteTransaction {
         try noteErased(.devices, devices.count, of: account)
         try noteErased(.subscriptions, try removeSubscriptions(of: account), of: account)
         try connection.run("DELETE FROM web_token WHERE account = ?", account)
+        try connection.run("DELETE FROM server_key WHERE account = ?", account)
         try connection.run("DELETE FROM account_address WHERE account = ?", account)
         try connection.run("DELETE FROM account WHERE id = ?", account)
     }

@@ -2,7 +2,8 @@
 
 /// `account/signIn`, an extension: gives a device a web token of its own.
 package enum SignIn: WireEndpoint {
-    package static let route = WireRoute(.of(.ext, "account/signIn"), for: .anyone, .writes)
+    package static let route = WireRoute(
+        .of(.ext, "account/signIn"), for: .anyone, .writes, serverKeys: .denied)
 
     /// Whose sign-in it is: a user who gives the password, or one who has a web token already.
     package struct Request: WireBody, Hashable {
@@ -85,13 +86,14 @@ package enum SignIn: WireEndpoint {
 package enum SignOut: WireEndpoint {
     package typealias Request = EmptyBody
     package typealias Response = EmptyBody
-    package static let route = WireRoute(.of(.ext, "account/signOut"), .writes)
+    package static let route = WireRoute(.of(.ext, "account/signOut"), .writes, serverKeys: .denied)
 }
 
 /// `account/webToken`, an extension: exchanges an API token for a web token of the
 /// caller (ACCT-10).
 package enum FetchWebAuthToken: WireEndpoint {
-    package static let route = WireRoute(.of(.ext, "account/webToken"), .writes)
+    package static let route = WireRoute(
+        .of(.ext, "account/webToken"), .writes, serverKeys: .denied)
 
     /// The API token that the web token is to be used with.
     package struct Request: WireBody, Hashable {

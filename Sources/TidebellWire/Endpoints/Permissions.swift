@@ -16,7 +16,8 @@ package enum PermissionAnswer: String, Sendable, Hashable {
 /// the caller in a container (ACCT-6).
 package enum ModifyPermission: WireEndpoint {
     // Each action leads to the same end however often it is sent.
-    package static let route = WireRoute(.of(.ext, "account/permission"), .repeatable)
+    package static let route = WireRoute(
+        .of(.ext, "account/permission"), .repeatable, serverKeys: .denied)
 
     /// What is to be done.
     package enum Action: String, Sendable, Hashable {

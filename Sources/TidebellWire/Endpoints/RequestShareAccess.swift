@@ -24,7 +24,7 @@ package enum RequestShareAccess: WireEndpoint {
     }
 
     package static let route = WireRoute(
-        .database("records/requestAccess", only: .public), .repeatable)
+        .database("records/requestAccess", only: .public), .repeatable, serverKeys: .denied)
 }
 
 extension RequestShareAccess.Response {

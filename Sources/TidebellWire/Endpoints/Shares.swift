@@ -115,7 +115,8 @@ package struct SharesResponse: WireBody, Hashable {
 package enum ResolveShares: WireEndpoint {
     package typealias Request = SharesRequest
     package typealias Response = SharesResponse
-    package static let route = WireRoute(.database("records/resolve", only: .public), .reads)
+    package static let route = WireRoute(
+        .database("records/resolve", only: .public), .reads, serverKeys: .denied)
 }
 
 /// `records/accept` (web-services 5.7): the caller becomes a participant of shares.
@@ -123,7 +124,7 @@ package enum AcceptShares: WireEndpoint {
     package typealias Request = SharesRequest
     package typealias Response = SharesResponse
     package static let route = WireRoute(
-        .database("records/accept", only: .public), .repeatable)
+        .database("records/accept", only: .public), .repeatable, serverKeys: .denied)
 }
 
 extension ShortGUID {

@@ -5,7 +5,8 @@
 /// Whoever knows a record name, which is made by chance, has met the user or got it from somebody who did.
 package enum LookupUsers: WireEndpoint {
     package typealias Response = UsersResponse
-    package static let route = WireRoute(.database("users/lookup/id", only: .public), .reads)
+    package static let route = WireRoute(
+        .database("users/lookup/id", only: .public), .reads, serverKeys: .notAuthenticated)
 
     /// The users who are looked up.
     package struct Request: WireBody, Hashable {
@@ -39,7 +40,8 @@ package enum LookupUsers: WireEndpoint {
 
 /// `users/lookup/email` (web-services 5.11), an older form of ``DiscoverUsers``.
 package enum LookupUsersByEmail: WireEndpoint {
-    package static let route = WireRoute(.database("users/lookup/email", only: .public), .reads)
+    package static let route = WireRoute(
+        .database("users/lookup/email", only: .public), .reads, serverKeys: .notAuthenticated)
 
     /// The addresses that are looked up.
     package struct Request: WireBody, Hashable {
@@ -128,7 +130,8 @@ package enum LookupContacts: WireEndpoint {
     package typealias Request = EmptyBody
     package typealias Response = UsersResponse
     package static let route = WireRoute(
-        .database("users/lookup/contacts", only: .public), by: .getOrPost, .reads)
+        .database("users/lookup/contacts", only: .public), by: .getOrPost, .reads,
+        serverKeys: .notAuthenticated)
 }
 
 /// `users/discover` (web-services 5.11): users of the app who permitted that others find them. By
@@ -136,7 +139,8 @@ package enum LookupContacts: WireEndpoint {
 package enum DiscoverUsers: WireEndpoint {
     package typealias Response = UsersResponse
     package static let route = WireRoute(
-        .database("users/discover", only: .public), by: [.post, .get], .reads)
+        .database("users/discover", only: .public), by: [.post, .get], .reads,
+        serverKeys: .notAuthenticated)
 
     /// By what users are looked up.
     package struct Request: WireBody, Hashable {

@@ -17,7 +17,7 @@ extension WireProtocol {
         StreamNotifications.self, AcknowledgeNotifications.self,
         FetchNotificationChanges.self, MarkNotificationsRead.self, ModifyBadge.self,
 
-        ExplainPush.self,
+        ExplainPush.self, AddServerKey.self, ListServerKeys.self, RevokeServerKey.self,
         ReportHealth.self, ReportReadiness.self, ReportVersion.self, PollCourier.self,
         ShowWelcome.self, SendScript.self, SendOpenAPI.self, ShowShare.self,
         ReceiveAsset.self, SendAsset.self,

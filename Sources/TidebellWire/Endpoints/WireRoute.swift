@@ -12,6 +12,8 @@ package struct WireRoute: Sendable, Hashable {
     package var access: WireAccess
     /// What a call does.
     package var effect: WireEffect
+    /// Whether a program may call it that signs with a server-to-server key.
+    package var serverKeys: WireServerKeys
 
     /// Creates a route.
     package init(
@@ -19,13 +21,15 @@ package struct WireRoute: Sendable, Hashable {
         or otherPaths: [WirePath] = [],
         by methods: [WireMethod] = [.post],
         for access: WireAccess = .user,
-        _ effect: WireEffect
+        _ effect: WireEffect,
+        serverKeys: WireServerKeys = .granted
     ) {
         self.path = path
         self.otherPaths = otherPaths
         self.methods = methods
         self.access = access
         self.effect = effect
+        self.serverKeys = serverKeys
     }
 
     /// All paths.
@@ -74,6 +78,17 @@ package enum WireAccess: Sendable, Hashable {
         case .anyone, .admin, .url, .open: false
         }
     }
+}
+
+/// What server-to-server keys may do with an endpoint, outside of private and shared databases, which
+/// are closed to them (web-services 2.1).
+package enum WireServerKeys: Sendable, Hashable {
+    /// They call it as a signed-in user does.
+    case granted
+    /// It is about a person's sign-in, or about what is in private databases.
+    case denied
+    /// NB: CloudKit answers as if the signature were wrong.
+    case notAuthenticated
 }
 
 /// What a call does, and so whether it may be sent again when its answer is lost.

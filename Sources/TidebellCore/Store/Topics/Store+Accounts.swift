@@ -17,7 +17,7 @@ package protocol AccountWriting: AccountReading {
     /// Creates an account; throws `EXISTS` if the name is taken.
     func createAccount(named name: String, at now: Instant) throws -> AccountID
 
-    /// Removes an account with its web tokens and the devices and subscriptions of its
+    /// Removes an account with its web tokens, its server-to-server key and the devices and subscriptions of its
     /// users, so that these are refused and nothing is made for them any more (SUB-51).
     /// Its databases stay, until they are erased.
     func removeAccount(_ account: AccountID, at now: Instant) throws

@@ -11,7 +11,7 @@ import TidebellPush
 /// `notification`, and `last`, how many changes (1 to 100, usually 3).
 extension ExplainPush: AdminEndpoint {
     package static func respond(
-        to target: RequestTarget, of container: ContainerKey, in cloud: Cloud
+        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, in cloud: Cloud
     ) async throws -> WebResponse {
         let query = try query(target, of: container)
         // What the routes did a moment ago is part of the answer.

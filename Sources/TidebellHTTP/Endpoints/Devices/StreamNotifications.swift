@@ -100,7 +100,7 @@ extension Exchange {
     fileprivate func listeners(of device: StoredDevice) throws -> Set<Listener> {
         var listeners: Set<Listener> = []
         if let session = call.session { listeners.insert(.stream(device.key, session)) }
-        if let token = try target.parameter(WireProtocol.apiToken) {
+        if signature == nil, let token = try target.parameter(WireProtocol.apiToken) {
             listeners.insert(.apiToken(hash: Secret.hash(token)))
         }
         return listeners

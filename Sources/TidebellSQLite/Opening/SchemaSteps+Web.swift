@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SchemaSteps.Step {
+    /// A key is found by its ID, and goes with its account.
+    static let serverKeys = SchemaSteps.Step(
+        name: "servers have keys",
+        sql: """
+            CREATE TABLE server_key (
+                id TEXT PRIMARY KEY,
+                name TEXT NOT NULL,
+                container TEXT NOT NULL,
+                environment TEXT NOT NULL,
+                account INTEGER NOT NULL UNIQUE,
+                token_hash BLOB NOT NULL,
+                public_key BLOB NOT NULL,
+                created_at INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            """
+    )
+}
