@@ -67,6 +67,41 @@ import TidebellWire
         #expect(subscriptions.contains(#""subscriptionID":"all""#))
     }
 
+    @Test(
+        "SHARE-14, SHARE-16, SHARE-17: whoever accepts or leaves and fetches at once sees the zone come and go"
+    )
+    func fetchedAtOnce() async throws {
+        var scene = try await SharedScene()
+        let guid = try await scene.share()
+        _ = try await scene.pushes()
+        let before = try await scene.call("ben-phone", "shared/changes/database", "{}")
+        let token = try #require(before.firstMatch(of: /"syncToken":"([^"]+)"/)).1
+        let since = #"{"syncToken":"\#(token)"}"#
+        #expect(before.contains(#""zones":[]"#))
+        // Nothing drains the pipeline: it does not run here by itself.
+        _ = try await scene.call(
+            "ben-phone", "public/records/accept", #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#)
+        let came = try await scene.call("ben-phone", "shared/changes/database", since)
+        #expect(came.contains(#""zoneName":"Lists","ownerRecordName":"\#(scene.anna)""#))
+        #expect(
+            try await scene.pushes() == ["anna-phone": 1, "anna-pad": 1, "ben-pad": 1])
+        let there = try #require(
+            try await scene.call("ben-phone", "shared/changes/database", "{}")
+                .firstMatch(of: /"syncToken":"([^"]+)"/)
+        ).1
+        _ = try await scene.call(
+            "ben-phone", "shared/records/modify",
+            """
+            {"zoneID":{"zoneName":"Lists","ownerRecordName":"\(scene.anna)"},"operations":[\
+            {"operationType":"forceDelete","record":{"recordName":"share"}}]}
+            """)
+        let gone = try await scene.call(
+            "ben-phone", "shared/changes/database", #"{"syncToken":"\#(there)"}"#)
+        #expect(gone.contains("Lists") && gone.contains(#""deleted":true"#))
+        #expect(
+            try await scene.pushes() == ["anna-phone": 1, "anna-pad": 1, "ben-pad": 1])
+    }
+
     @Test("PUSH-18: pushes name the receiver's database and the owner of the zone")
     func payloads() async throws {
         var scene = try await SharedScene()

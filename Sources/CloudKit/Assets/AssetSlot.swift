@@ -21,7 +21,7 @@ struct AssetSlot: Sendable {
     /// Decides what a save sends for an asset, by what is known without a server.
     ///
     /// Fails with `assetFileNotFound` for an asset that has neither a file nor a content
-    /// the server knows.
+    /// the server knows, and with `assetNotAvailable` for one that is to be imported.
     init(_ asset: CKAsset, field: CKAsset.Field, index: Int?) throws(CKError) {
         self.asset = asset
         self.field = field
@@ -36,6 +36,11 @@ struct AssetSlot: Sendable {
         case (let stored?, _?) where state.field == field && present == state.stamp:
             value = .stored(stored)
         case (_, let url?): value = .file(url)
+        case (nil, nil) where state.isImported:
+            throw .local(
+                .assetNotAvailable,
+                "The asset of \(field.name) was to be copied from an exported asset, whose ID is good "
+                    + "only on the Apple device that made it. Save a file: CKAsset(fileURL:).")
         case (nil, nil):
             throw .local(
                 .assetFileNotFound, "The asset of \(field.name) has no file."

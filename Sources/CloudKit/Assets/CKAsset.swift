@@ -92,6 +92,9 @@ extension CKAsset {
 
         /// The local file as it was when its content was that of the uploaded one.
         var stamp: FileStamp?
+
+        /// Whether the server is to copy a file that another app exported.
+        var isImported = false
     }
 
     /// A field of a record of one database.
@@ -110,6 +113,11 @@ extension CKAsset {
 
     /// Everything at once, for callers that decide by it.
     var snapshot: State { state.current }
+
+    /// Notes that the content is to be copied by the server.
+    func setImported() {
+        state.withLock { $0.isImported = true }
+    }
 
     /// Takes over the URL the content was downloaded to.
     func setDownloaded(to url: URL, stamp: FileStamp) {

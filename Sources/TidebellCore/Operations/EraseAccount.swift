@@ -173,10 +173,10 @@ package struct EraseAccount: Sendable {
         )
         do {
             guard
-                case .done(let response) = try ModifyRecords.attempt(
+                case .done(let outcome) = try ModifyRecords.attempt(
                     request, for: call, in: transaction)
             else { return false }
-            return response.records.allSatisfy {
+            return outcome.response.records.allSatisfy {
                 if case .failed = $0 { false } else { true }
             }
         } catch is WireError {

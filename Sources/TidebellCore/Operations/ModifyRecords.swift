@@ -8,6 +8,14 @@ package typealias RecordSaving = ZoneWriting & RecordWriting & AssetWriting & Sc
     & ShareWriting & SharedRecordWriting & SettlingWriting
 
 extension ModifyRecords {
+    /// What saving and deleting records came to.
+    package struct Outcome: Sendable {
+        package var response: Response
+        /// The zone of which the caller left a share: it is to go from their own database next, or
+        /// to show there that it changed.
+        package var left: OwnSharedZone?
+    }
+
     /// Saves and deletes records of one zone (web-services 5.2).
     ///
     /// Atomic batches, the rule in custom zones, are written whole or not at all
@@ -24,13 +32,13 @@ extension ModifyRecords {
     package static func attempt(
         _ request: Request, for call: Call, in transaction: some RecordSaving,
         returnsSyncToken: Bool = false
-    ) throws -> StepOutcome<Response, SchemaGrowth> {
+    ) throws -> StepOutcome<Outcome, SchemaGrowth> {
         let outcome = try attempt(request, for: call, transaction)
-        guard returnsSyncToken, case .done(var response) = outcome else { return outcome }
+        guard returnsSyncToken, case .done(var done) = outcome else { return outcome }
         do {
             let access = try call.access(to: request.zoneID, in: transaction)
-            response.syncToken = access.syncToken(for: call)
-            return .done(response)
+            done.response.syncToken = access.syncToken(for: call)
+            return .done(done)
         } catch let error as WireError where error.code == .zoneNotFound {
             // Who has left the share has no access any more.
             return outcome
@@ -47,12 +55,12 @@ extension ModifyRecords {
             try attempt(request, for: call, in: transaction, returnsSyncToken: returnsSyncToken)
         } first: {
             try $0.run(in: transaction)
-        }
+        }.response
     }
 
     private static func attempt(
         _ request: Request, for call: Call, _ transaction: some RecordSaving
-    ) throws -> StepOutcome<Response, SchemaGrowth> {
+    ) throws -> StepOutcome<Outcome, SchemaGrowth> {
         // Access
         let user = try call.requireUser()
         try request.check()
@@ -68,12 +76,29 @@ extension ModifyRecords {
             try batch.followReferences(in: transaction)
         } while try batch.followHierarchies(in: transaction)
             || batch.failBeyondQuota(in: transaction)
-        if request.isAtomic, batch.hasFailures { return .done(batch.rolledBack()) }
+        if request.isAtomic, batch.hasFailures {
+            return .done(Outcome(response: batch.rolledBack()))
+        }
         if let growth = batch.schemaGrowth { return .needs(growth) }
         // Save, history, outbox
         let saved = try batch.save(in: transaction)
         try notify(saved, of: access, in: stored.database, for: call, in: transaction)
-        return .done(try batch.response())
+        let left = try saved.shared.flatMap {
+            try Self.left($0, of: access, by: user, for: call, in: transaction)
+        }
+        return .done(Outcome(response: try batch.response(), left: left))
+    }
+
+    /// The zone as the user's own database is to have it, where they left a share of it.
+    private static func left(
+        _ shared: SharedChange, of access: ZoneAccess, by user: StoredUser, for call: Call,
+        in reader: some ShareReading
+    ) throws -> OwnSharedZone? {
+        guard shared.ended.contains(user.id) else { return nil }
+        let id = GrantedZoneID(owner: access.database.ownerName, zone: access.zoneID.zoneName)
+        let isShared = try !reader.grantedZones(to: user.id, among: [id]).isEmpty
+        return OwnSharedZone(
+            access, shared.zone, at: shared.position, isShared: isShared, by: user, call)
     }
 
     /// Appends the outbox entry, where anybody could be notified (SUB-7, SUB-57, SUB-62).

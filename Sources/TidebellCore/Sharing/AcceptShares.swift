@@ -102,9 +102,12 @@ extension AcceptShares {
     /// Makes the caller a participant who accepted (SHARE-16), in the database of the share; by a
     /// one-time URL that nobody accepted yet, its participant (SHARE-20). Where they accepted before,
     /// nothing changes.
+    ///
+    /// - Returns: What they have now, and the zone that is to come into their own database next;
+    ///   nil for the owner.
     package static func run(
         _ guid: ShortGUID, for call: Call, in transaction: some RecordSaving
-    ) throws -> ShareMetadata {
+    ) throws -> (metadata: ShareMetadata, zone: OwnSharedZone?) {
         let user = try call.requireUser()
         let link = ShareLink(guid.value)
         guard var found = try transaction.share(at: link),
@@ -115,7 +118,7 @@ extension AcceptShares {
             throw try found.closedError(guid.value, in: transaction)
         }
         guard access.sharedRights != nil else {
-            return try found.metadata(asked: guid, in: access, for: call, transaction)
+            return (try found.metadata(asked: guid, in: access, for: call, transaction), nil)
         }
         let rules = ShareParticipants(
             user: { _ in nil }, makeID: { call.uuids[0].uuidString }, makeOneTimeKey: { "" },
@@ -124,13 +127,19 @@ extension AcceptShares {
         guard let accepted = try rules.accepted(found.share, by: user) else {
             throw try found.closedError(guid.value, in: transaction)
         }
-        if accepted != found.share {
+        let isNews = accepted != found.share
+        if isNews {
             let stamp = RecordStamp(
                 timestamp: call.now.rawValue, userRecordName: user.recordName,
                 deviceID: call.makeDeviceID())
             try found.save(accepted, stamp: stamp, in: &access, for: call, transaction)
         }
-        return try found.metadata(asked: guid, in: access, for: call, transaction)
+        return (
+            try found.metadata(asked: guid, in: access, for: call, transaction),
+            OwnSharedZone(
+                access, found.zone.key, at: found.zone.position, isShared: true, isNews: isNews,
+                by: user, call)
+        )
     }
 }
 

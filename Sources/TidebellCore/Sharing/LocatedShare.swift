@@ -39,11 +39,14 @@ extension LocatedShare {
     /// Saves the share and its record: a change like any other, of which everybody is notified who
     /// may (SUB-56).
     ///
-    /// - Parameter stamp: Who changed the record; nil leaves that as it is, where it is nobody's
-    ///   business.
+    /// - Parameters:
+    ///   - stamp: Who changed the record; nil leaves that as it is, where it is nobody's business.
+    ///   - isForManagers: Whether nothing changed that other participants may see. Where none of them
+    ///     is an administrator they are not notified, and find the record changed when they fetch
+    ///     the zone for something else.
     mutating func save(
-        _ changed: StoredShare, stamp: RecordStamp?, in access: inout ZoneAccess, for call: Call,
-        _ transaction: some RecordSaving
+        _ changed: StoredShare, stamp: RecordStamp?, isForManagers: Bool = false,
+        in access: inout ZoneAccess, for call: Call, _ transaction: some RecordSaving
     ) throws {
         guard var record = try transaction.records([changed.name], in: zone.key)[changed.name]
         else { throw WireError.shareNotFound(changed.shortGUID) }
@@ -70,8 +73,11 @@ extension LocatedShare {
         share = changed
         zone.position = record.position
         access.stored?.zone.position = record.position
+        let isTold =
+            !isForManagers || changed.access.values.contains { $0.role == .administrator }
         try transaction.appendOutbox([
-            access.outboxEntry(.records([change]), sharing: shared, by: call, in: database)
+            access.outboxEntry(
+                .records([change]), sharing: isTold ? shared : nil, by: call, in: database)
         ])
     }
 

@@ -135,35 +135,61 @@ package struct NotifyParticipants: Sendable {
         try steps.write(.database(key)) { transaction in
             let database = try transaction.makeDatabase(key)
             let id = GrantedZoneID(owner: entry.zoneOwner, zone: entry.zoneName)
-            let known = try transaction.sharedZone(id, in: database.id)
-            // NB: who accepted may have fetched the zone before it came here, so that its end is
-            // news also where nothing is known of it.
-            if let known {
-                // An older zone of the same name means nothing for this one.
-                guard known.zone <= shared.zone else { return }
-                guard known.zone < shared.zone || known.source < shared.position else { return }
-            }
-            let position = try transaction.advance(database.id, by: 1, at: now)
-            try transaction.putSharedZone(
-                StoredSharedZone(
-                    owner: id.owner, name: id.zone, zone: shared.zone, position: position,
-                    source: shared.position, deletion: news.deletion,
-                    deletedAt: news.deletion == nil ? nil : now
-                ),
-                in: database.id
-            )
-            guard !database.subscriptionKinds.isEmpty else { return }
-            let isNew = known.map { $0.deletion != nil || $0.zone != shared.zone } ?? true
-            try transaction.appendOutbox([
-                OutboxEntry(
-                    database: database.id, zoneName: id.zone, zoneOwner: id.owner,
-                    // SUB-58: what is there for the first time is a zone that began.
-                    event: isNew && news.deletion == nil ? .zoneCreated : news.event,
-                    originUser: entry.originUser, originClient: entry.originClient,
-                    committedAt: entry.committedAt
-                )
-            ])
+            let arrival = SharedZoneArrival(
+                id: id, zone: shared.zone, source: shared.position, event: news.event,
+                deletion: news.deletion, originUser: entry.originUser,
+                originClient: entry.originClient, committedAt: entry.committedAt)
+            try arrival.run(
+                over: try transaction.sharedZone(id, in: database.id), in: database, at: now,
+                transaction)
         }
+    }
+}
+
+/// A change of a zone as it comes into the shared database of somebody whom it is shared with.
+struct SharedZoneArrival {
+    var id: GrantedZoneID
+    var zone: ZoneKey
+    /// The position of the change in the zone's own database.
+    var source: Position
+    var event: OutboxEntry.Event
+    /// Nil while the zone is shared with them.
+    var deletion: ZoneDeletionReason?
+    var originUser: UserID?
+    var originClient: String?
+    var committedAt: Instant
+
+    /// Moves the zone to the end of the database's history, and notifies who subscribed to that;
+    /// where the database is as far already, nothing happens.
+    func run(
+        over known: StoredSharedZone?, in database: StoredDatabase, at now: Instant,
+        _ transaction: some ZoneWriting & SharedZoneWriting & OutboxWriting
+    ) throws {
+        // NB: who accepted may have fetched the zone before it came here, so that its end is
+        // news also where nothing is known of it.
+        if let known {
+            // An older zone of the same name means nothing for this one.
+            guard known.zone <= zone else { return }
+            guard known.zone < zone || known.source < source else { return }
+        }
+        let position = try transaction.advance(database.id, by: 1, at: now)
+        try transaction.putSharedZone(
+            StoredSharedZone(
+                owner: id.owner, name: id.zone, zone: zone, position: position, source: source,
+                deletion: deletion, deletedAt: deletion == nil ? nil : now
+            ),
+            in: database.id
+        )
+        guard !database.subscriptionKinds.isEmpty else { return }
+        let isNew = known.map { $0.deletion != nil || $0.zone != zone } ?? true
+        try transaction.appendOutbox([
+            OutboxEntry(
+                database: database.id, zoneName: id.zone, zoneOwner: id.owner,
+                // SUB-58: what is there for the first time is a zone that began.
+                event: isNew && deletion == nil ? .zoneCreated : event,
+                originUser: originUser, originClient: originClient, committedAt: committedAt
+            )
+        ])
     }
 }
 

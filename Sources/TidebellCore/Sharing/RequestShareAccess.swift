@@ -59,7 +59,8 @@ extension RequestShareAccess {
         var access = DatabaseAccess(key: found.database.key, owner: owner).access(
             to: found.zone, of: found.database)
         // The record does not show who asked: participants see it who may not know.
-        try found.save(asked, stamp: nil, in: &access, for: call, transaction)
+        try found.save(
+            asked, stamp: nil, isForManagers: true, in: &access, for: call, transaction)
     }
 }
 

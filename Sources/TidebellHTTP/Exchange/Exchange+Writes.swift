@@ -11,9 +11,9 @@ protocol ItemAnswer: Sendable {
     var failures: [WireError] { get }
 }
 
-extension ModifyRecords.Response: ItemAnswer {
+extension ModifyRecords.Outcome: ItemAnswer {
     var failures: [WireError] {
-        records.compactMap { if case .failed(_, let error) = $0 { error } else { nil } }
+        response.records.compactMap { if case .failed(_, let error) = $0 { error } else { nil } }
     }
 }
 
@@ -63,20 +63,23 @@ extension Exchange {
     }
 
     /// Runs a write of the caller's likewise, before which steps of other scopes may have to
-    /// come.
+    /// come, and after it others.
     func transaction<Result, Need>(
         _ scope: StoreScope,
         attempting attempt:
             @escaping @Sendable (any StoreTransaction) throws -> StepOutcome<Result, Need>,
-        first settle: @escaping @Sendable (Need, any StoreSteps) throws -> Void
+        first settle: @escaping @Sendable (Need, any StoreSteps) throws -> Void,
+        last finish: @escaping @Sendable (Result, any StoreSteps) throws -> Void = { _, _ in }
     ) async throws -> Result {
         try await cloud.store.writeInSteps(for: call.user?.account) { steps in
-            try steps.write(scope) { transaction in
+            let result = try steps.write(scope) { transaction in
                 try self.checkCaller(in: transaction)
                 return try attempt(transaction)
             } first: {
                 try settle($0, steps)
             }
+            try finish(result, steps)
+            return result
         }
     }
 
@@ -109,19 +112,27 @@ extension Exchange {
     /// again, the answer of the first time is given, which was kept in the same
     /// transaction. Fails with `BAD_REQUEST` when another request has the same name.
     ///
-    /// - Parameter shorten: What is kept of an answer that is longer than
-    ///   ``Limits/keptAnswerLength``: what was done, without what can be fetched. Nil when
-    ///   nothing was done: then nothing is kept, and the write may be tried again.
+    /// - Parameters:
+    ///   - finish: Takes steps of other scopes after the write; not where it is done already, so that
+    ///     they have to be taken by somebody else, too.
+    ///   - shorten: What is kept of an answer that is longer than
+    ///     ``Limits/keptAnswerLength``: what was done, without what can be fetched. Nil when
+    ///     nothing was done: then nothing is kept, and the write may be tried again.
     func write<Answer: ItemAnswer>(
         _ scope: StoreScope,
         _ run:
             @escaping @Sendable (any StoreTransaction) throws
             -> StepOutcome<Answer, SchemaGrowth>,
+        last finish: @escaping @Sendable (Answer, any StoreSteps) throws -> Void = { _, _ in },
         json encode: @escaping @Sendable (Answer, inout JSONWriter) -> Void,
         shortened shorten: @escaping @Sendable (Answer) -> Answer? = { $0 }
     ) async throws -> WebResponse {
         guard let id = try writeID() else {
-            let answer = try await transaction(scope, attempting: run) { try $0.run(as: $1) }
+            let answer = try await transaction(scope, attempting: run) {
+                try $0.run(as: $1)
+            } last: {
+                try finish($0, $1)
+            }
             countRefusals(in: answer)
             return .json { encode(answer, &$0) }
         }
@@ -157,6 +168,8 @@ extension Exchange {
             return .done((body, answer))
         } first: {
             try $0.run(as: $1)
+        } last: { kept, steps in
+            if let new = kept.new { try finish(new, steps) }
         }
         var response = WebResponse.json(body)
         if let new { countRefusals(in: new) } else { response.isRepeated = true }

@@ -92,10 +92,12 @@ extension PageVisit {
     fileprivate func accept(as session: PageSession) async throws {
         let call = try await call(as: session)
         let database = try await place(of: session).database
-        try await cloud.store.write(.database(database), for: session.account) {
-            [argument] transaction in
-            try checkSession(in: transaction)
-            _ = try AcceptShares.run(ShortGUID(argument), for: call, in: transaction)
+        try await cloud.store.writeInSteps(for: session.account) { [argument] steps in
+            let zone = try steps.write(.database(database)) { transaction in
+                try checkSession(in: transaction)
+                return try AcceptShares.run(ShortGUID(argument), for: call, in: transaction).zone
+            }
+            try zone?.run(as: steps)
         }
     }
 

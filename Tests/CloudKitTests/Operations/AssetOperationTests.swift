@@ -75,6 +75,29 @@ final class AssetOperationTests {
         #expect(transport.steps == ["assets/upload", "upload/1"])
     }
 
+    @Test(
+        "An asset that is to be imported keeps its ID for who asks, and fails the record it is saved in"
+    )
+    func imported() async throws {
+        let exported = try JSONDecoder().decode(
+            [CKAsset.ExportedAssetID].self, from: Data(#"["photo-1"]"#.utf8))
+        #expect(try JSONEncoder().encode(exported) == Data(#"["photo-1"]"#.utf8))
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([CKAsset.ExportedAssetID].self, from: Data("[{}]".utf8))
+        }
+        let transport = AssetServer { _, _ in nil }.transport()
+        let log = CallbackLog()
+        let record = Sample.record("a")
+        let asset = CKAsset(importing: exported[0])
+        #expect(asset.fileURL == nil)
+        record["f"] = asset
+        let operation = CKModifyRecordsOperation(recordsToSave: [record])
+        Self.listen(operation, log)
+        await TestDevice(transport).database.runToEnd(operation)
+        #expect(log.lines == ["a assetNotAvailable", "result success"])
+        #expect(transport.steps == [])
+    }
+
     @Test("An upload path where the server awaits no file any more is asked for again")
     func outdatedUploadPath() async throws {
         let server = AssetServer { part, number in

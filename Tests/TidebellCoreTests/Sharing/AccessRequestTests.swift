@@ -245,6 +245,37 @@ import TidebellWire
                 == WireAccessRequests(areAllowed: true, blocked: [identity(eva)]))
     }
 
+    @Test(
+        "SHARE-21: of a request for access, participants are notified only where one of them is an administrator"
+    )
+    func participantsNotified() async throws {
+        let (bench, url) = try await asked([{ .invited($0.otto) }, { .invited($0.mia) }])
+        for user in [bench.otto, bench.mia] { _ = try await bench.accept(url, as: user) }
+        try await bench.tellParticipants()
+        let token = try await bench.sharedZones(of: bench.otto).token
+        let seen = try await bench.changes(as: bench.otto).page?.syncToken
+        let pending = try await bench.bench.outbox().count
+        try await bench.requestAccess(url, as: try await bench.user("eva"))
+        // The owner's devices are notified by this one.
+        #expect(try await bench.bench.outbox().count == pending + 1)
+        try await bench.tellParticipants()
+        #expect(try await bench.sharedZones(of: bench.otto, since: token).zones == [])
+        // Who fetches all the same has the change tag that the share has.
+        let page = try await bench.changes(as: bench.otto, since: seen).page
+        let stored = try await bench.lookup("share", as: bench.anna)[0].record
+        #expect(page?.records.map(\.record?.recordChangeTag) == [stored?.recordChangeTag])
+
+        var administrator = WireParticipant.invited(bench.mia)
+        administrator.role = .administrator
+        try await bench.change(
+            ShareChanges(participants: [.invited(bench.otto), administrator]))
+        try await bench.tellParticipants()
+        let promoted = try await bench.sharedZones(of: bench.mia).token
+        try await bench.requestAccess(url, as: try await bench.user("fritz"))
+        try await bench.tellParticipants()
+        #expect(try await bench.sharedZones(of: bench.mia, since: promoted).zones == ["Notes"])
+    }
+
     @Test("SHARE-21, ERR-46: who is invited accepts; what is open is not asked for")
     func invited() async throws {
         let (bench, url) = try await asked([{ .invited($0.otto) }])

@@ -49,7 +49,7 @@ import TidebellWire
         #expect(try await bench.lookup("list", as: bench.mia).map(\.summary) == ["list=list"])
     }
 
-    @Test("SHARE-19: an address without an account is told to be added; then it is invited")
+    @Test("SHARE-19, ERR-42: an address without an account is told to be added; then it is invited")
     func later() async throws {
         let bench = try await bench()
         let share = try await bench.share("list", with: [invited(.emailAddress("mia@example.org"))])

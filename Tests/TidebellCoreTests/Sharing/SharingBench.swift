@@ -114,8 +114,16 @@ struct SharingBench {
         try await accept(share.shortGUID(), as: user)
     }
 
-    /// Accepts a share by the last part of its URL.
+    /// Accepts a share by the last part of its URL; the user's own database has it when the
+    /// pipeline brings it.
     func accept(_ shortGUID: String, as user: StoredUser) async throws -> ShareMetadata {
+        try await acceptHalf(shortGUID, as: user).metadata
+    }
+
+    /// Accepts a share, without the step that comes after.
+    func acceptHalf(
+        _ shortGUID: String, as user: StoredUser
+    ) async throws -> (metadata: ShareMetadata, zone: OwnSharedZone?) {
         let call = bench.call(user, scope: .public)
         let guid = ShortGUID(shortGUID, shouldFetchRootRecord: true)
         let database = try await bench.store.read {
@@ -125,6 +133,26 @@ struct SharingBench {
         }
         return try await bench.store.write(.database(database)) {
             try AcceptShares.run(guid, for: call, in: $0)
+        }
+    }
+
+    /// Leaves a share of the zone, without the step that comes after.
+    func leaveHalf(_ name: String = "share", as user: StoredUser) async throws -> OwnSharedZone? {
+        let call = call(user)
+        let request = ModifyRecords.Request(zoneID: zoneID, operations: [.forceDelete(name)])
+        let scope = try await bench.store.scope(of: zoneID, for: call)
+        let outcome = try await bench.store.write(scope) {
+            try ModifyRecords.attempt(request, for: call, in: $0)
+        }
+        if case .done(let done) = outcome { return done.left }
+        return nil
+    }
+
+    /// Takes the step that comes after accepting or leaving, twice: when it comes again it changes
+    /// nothing.
+    func finish(_ zone: OwnSharedZone?) async throws {
+        for _ in 0..<2 {
+            try await bench.store.writeInSteps(for: nil) { try zone?.run(as: $0) }
         }
     }
 

@@ -420,7 +420,7 @@ import TidebellWire
         #expect(saved.record?.participants.count == 2)
     }
 
-    @Test("SHARE-8, SHARE-9, SHARE-11: administrators manage, 100 take part, nobody twice")
+    @Test("SHARE-8, SHARE-9, SHARE-11, ERR-38: administrators manage, 100 take part, nobody twice")
     func management() async throws {
         let (bench, share) = try await sharedTree()
         let (otto, mia) = (bench.otto, bench.mia)
@@ -656,10 +656,11 @@ import TidebellWire
         let outcome = try await store.write(scope) {
             try ModifyRecords.attempt(request, for: call, in: $0, returnsSyncToken: true)
         }
-        guard case .done(let response) = outcome else {
+        guard case .done(let done) = outcome else {
             Issue.record("the schema has to grow: \(outcome)")
             return
         }
+        let response = done.response
         #expect(response.records.map(\.error) == [nil])
         #expect(response.syncToken == nil)
         #expect(try await bench.changes(as: bench.otto).error?.code == .zoneNotFound)

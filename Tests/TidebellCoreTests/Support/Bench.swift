@@ -149,7 +149,7 @@ extension Store {
                     request, for: call, in: $0, returnsSyncToken: returnsSyncToken)
             } first: {
                 try $0.run(as: steps)
-            }
+            }.response
         }
     }
 }

@@ -61,6 +61,29 @@ struct SharePageScene: Sendable {
         return "/share/\(guid.1)"
     }
 
+    /// Changes who takes part in the share; returns the one-time URLs' paths.
+    ///
+    /// - Parameter participants: JSON of all but the owner.
+    @discardableResult
+    func change(_ participants: String) async throws -> [String] {
+        let extended = ["X-Tidebell-Extensions": "1"]
+        let known = try await api.send(
+            "POST", api.target("private/records/lookup"),
+            #"{"zoneID":{"zoneName":"Lists"},"records":[{"recordName":"share"}]}"#,
+            headers: extended)
+        let tag = try #require(known.text.firstMatch(of: /"recordChangeTag":"([^"]+)"/)).1
+        let answer = try await api.send(
+            "POST", api.target("private/records/modify"),
+            """
+            {"zoneID":{"zoneName":"Lists"},"operations":[{"operationType":"update",\
+            "record":{"recordName":"share","recordChangeTag":"\(tag)","fields":{},\
+            "participants":[\(participants)]}}]}
+            """,
+            headers: extended)
+        #expect(answer.status == 200 && !answer.text.contains("serverErrorCode"), "\(answer.text)")
+        return answer.text.matches(of: /"oneTimeShortGUID":"([^"]+)"/).map { "/share/\($0.1)" }
+    }
+
     /// Whether Ben has the list in his shared database.
     func hasAccepted(_ user: String = "ben") async throws -> Bool {
         let container = ContainerKey(container: TestAPI.container, environment: .development)

@@ -193,6 +193,67 @@ import TidebellWire
         #expect(try await scene.hasAccepted("dora"))
     }
 
+    @Test(
+        "SHARE-20: a one-time URL leads whoever accepts by it first to what is shared, and nobody else"
+    )
+    func oneTimeURL() async throws {
+        let scene = try await SharePageScene()
+        let path = try await scene.share(with: "")
+        let once = #"{"usesOneTimeURL":true,"permission":"READ_ONLY"}"#
+        let url = try #require(try await scene.change(once).first)
+        try await scene.api.serving { port in
+            // By the share's own URL nobody comes in.
+            var carl = TestBrowser(port, at: path)
+            try await carl.open()
+            try await carl.signIn("carl")
+            #expect(carl.page?.status == 404)
+            // Both have it open; who accepts first takes part.
+            var ben = TestBrowser(port, at: url)
+            #expect(try await ben.open().actions == ["sign-in"])
+            try await ben.signIn("ben")
+            #expect(ben.page?.actions == ["accept", "sign-out"])
+            #expect(ben.page?.body.contains("<dd>View it</dd>") == true)
+            var late = TestBrowser(port, at: url)
+            try await late.open()
+            try await late.signIn("carl")
+            #expect(late.page?.actions == ["accept", "sign-out"])
+            try await ben.submit("accept")
+            #expect(ben.page?.body.contains("You take part") == true)
+            #expect(try await late.submit("accept").status == 404)
+            #expect(try await late.open().status == 404)
+            // To whom it belongs now it leads on.
+            #expect(try await ben.open().body.contains("You take part"))
+        }
+        #expect(try await scene.hasAccepted())
+        #expect(try await !scene.hasAccepted("carl"))
+    }
+
+    @Test("SHARE-20: a one-time URL that is taken back leads nowhere, also where its page is open")
+    func oneTimeURLTakenBack() async throws {
+        let scene = try await SharePageScene()
+        _ = try await scene.share(with: "")
+        let once = #"{"usesOneTimeURL":true,"permission":"READ_WRITE"}"#
+        let urls = try await scene.change("\(once),\(once)")
+        #expect(Set(urls).count == 2)
+        try await scene.api.serving { port in
+            var ben = TestBrowser(port, at: urls[0])
+            try await ben.open()
+            try await ben.signIn("ben")
+            try await ben.submit("accept")
+            #expect(ben.page?.body.contains("You take part") == true)
+            var carl = TestBrowser(port, at: urls[1])
+            try await carl.open()
+            try await carl.signIn("carl")
+            #expect(carl.page?.actions == ["accept", "sign-out"])
+            #expect(try await scene.change("") == [])
+            #expect(try await carl.submit("accept").status == 404)
+            #expect(try await carl.open().status == 404)
+            // Nor does one that was used lead its user back.
+            #expect(try await ben.open().status == 404)
+        }
+        for user in ["ben", "carl"] { #expect(try await !scene.hasAccepted(user)) }
+    }
+
     @Test("SHARE-19: who may be invited by an address that no account has is told so")
     func unknownAddress() async throws {
         let scene = try await SharePageScene()

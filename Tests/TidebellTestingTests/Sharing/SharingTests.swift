@@ -105,7 +105,7 @@ import TidebellTesting
         #expect(error?.code == .permissionFailure)
     }
 
-    @Test("SHARE-4: a record below one that is shared cannot be shared")
+    @Test("SHARE-4, ERR-39: a record below one that is shared cannot be shared")
     func alreadyShared() async throws {
         let people = try await Sharers()
         _ = try await people.share()

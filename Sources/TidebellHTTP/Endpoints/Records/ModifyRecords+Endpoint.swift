@@ -12,19 +12,24 @@ extension ModifyRecords: Endpoint {
         let returnsSyncToken = try exchange.target.returnsSyncToken
         let scope = try await exchange.cloud.store.scope(of: request.zoneID, for: call)
         return try await exchange.write(scope) {
-            transaction -> StepOutcome<Response, SchemaGrowth> in
+            transaction -> StepOutcome<Outcome, SchemaGrowth> in
             let outcome = try attempt(
                 request, for: call, in: transaction, returnsSyncToken: returnsSyncToken
             )
-            if case .done(let response) = outcome {
+            if case .done(let done) = outcome {
                 // Small operations may have a large answer; where it is refused here, nothing is done.
-                try exchange.bodyShare?.replace(byAnswer: response.largeBytes)
+                try exchange.bodyShare?.replace(byAnswer: done.response.largeBytes)
             }
             return outcome
+        } last: {
+            try $0.left?.run(as: $1)
         } json: {
-            $0.write(to: &$1)
-        } shortened: {
-            $0.changes ? $0.withoutFields : nil
+            $0.response.write(to: &$1)
+        } shortened: { outcome in
+            guard outcome.response.changes else { return nil }
+            var shortened = outcome
+            shortened.response = outcome.response.withoutFields
+            return shortened
         }
     }
 }

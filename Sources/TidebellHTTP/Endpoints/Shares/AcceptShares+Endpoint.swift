@@ -47,8 +47,14 @@ extension Exchange {
             try self.checkCaller(in: $0)
         }
         let there = call.acting(as: user, in: place.container)
-        return try await transaction(.database(place.database)) {
-            try AcceptShares.run(guid, for: there, in: $0)
+        return try await cloud.store.writeInSteps(for: account) { steps in
+            let (metadata, zone) = try steps.write(.database(place.database)) { transaction in
+                try self.checkCaller(in: transaction)
+                return try AcceptShares.run(guid, for: there, in: transaction)
+            }
+            // Whoever is answered fetches the zone at once.
+            try zone?.run(as: steps)
+            return metadata
         }
     }
 }
