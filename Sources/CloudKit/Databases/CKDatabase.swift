@@ -59,9 +59,8 @@ open class CKDatabase: NSObject, @unchecked Sendable {
     /// Whether requests of another database object go to the same address in the same way.
     func isInterchangeable(with other: CKDatabase) -> Bool {
         self === other
-            || !conveniences.areSet && !other.conveniences.areSet && scope == other.scope
-                && connection.container.identifier == other.connection.container.identifier
-                && connection.container.session === other.connection.container.session
+            || !conveniences.areSet && !other.conveniences.areSet
+                && connection.isSame(as: other.connection)
     }
 
     /// Runs an operation on this database, after those it depends on.

@@ -101,6 +101,9 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         )
     }
 
+    /// Whether a sync engine sends it, which knows what it sends.
+    var isOfSyncEngine = false
+
     override func plan() -> OperationPlan {
         ModifyRecordsWork(
             saving: recordsToSave ?? [],
@@ -108,6 +111,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
             policy: savePolicy,
             isAtomic: isAtomic,
             clientChangeToken: clientChangeTokenData.map { [UInt8]($0) },
+            isOfSyncEngine: isOfSyncEngine,
             in: connection,
             callbacks: ModifyCallbacks(
                 progress: perRecordProgressBlock,

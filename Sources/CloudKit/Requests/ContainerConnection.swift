@@ -34,4 +34,10 @@ struct DatabaseConnection: Sendable {
     let container: ContainerConnection
     /// The database.
     let scope: DatabaseScope
+
+    /// Whether another one goes to the same address, from the same device.
+    func isSame(as other: DatabaseConnection) -> Bool {
+        scope == other.scope && container.identifier == other.container.identifier
+            && container.session === other.container.session
+    }
 }

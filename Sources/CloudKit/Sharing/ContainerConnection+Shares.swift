@@ -40,6 +40,10 @@ extension ContainerConnection {
                 for (index, result) in zip(indices, accepted) {
                     results[index] = result.map(\.share)
                 }
+                if accepted.contains(where: { if case .success = $0 { true } else { false } }) {
+                    LivingSyncEngines.noteSharingChange(
+                        in: DatabaseConnection(container: container(identifier), scope: .shared))
+                }
             } catch {
                 guard groups.count > 1 else { throw error }
                 for index in indices { results[index] = .failure(error) }

@@ -17,6 +17,21 @@ enum LivingSyncEngines {
         return known.last { $0?.core.goesOn(with: configuration) ?? false } ?? nil
     }
 
+    /// Has the engines of a database look for changes soon: sharing changed there by another way
+    /// than theirs, and no push reports that to the device that did it (SHARE-26).
+    ///
+    /// - Parameter zoneIDs: Zones that changed, where the list of changed zones has them only later.
+    static func noteSharingChange(
+        in database: DatabaseConnection, zoneIDs: Set<CKRecordZone.ID> = []
+    ) {
+        // Held outside the lock, which the end of an engine takes.
+        let known = engines.withLock { $0.values.flatMap { $0.map(\.engine) } }
+        for core in known.compactMap({ $0?.core })
+        where core.database.connection.isSame(as: database) {
+            core.noteSharingChange(in: zoneIDs)
+        }
+    }
+
     /// Notes an engine.
     static func add(_ engine: CKSyncEngine) {
         engines.withLock { engines in

@@ -43,6 +43,23 @@ extension SyncEngineCore {
         wake.raise()
     }
 
+    /// Fetches soon what another part of the app did to shares, if the engine syncs by itself.
+    ///
+    /// - Parameter zoneIDs: Zones of the shared database in which a share was saved. The server puts
+    ///   them into the history of that database only after it has answered.
+    func noteSharingChange(in zoneIDs: Set<CKRecordZone.ID>) {
+        guard automaticallySync else { return }
+        guard !zoneIDs.isEmpty else { return want(.fetch) }
+        // The delegate is told of the state, which nobody waits for here.
+        Task { [weak self] in
+            guard let self else { return }
+            await change { state in
+                for zoneID in zoneIDs { state.noteChanges(in: zoneID) }
+            }
+            want(.fetch)
+        }
+    }
+
     /// Has a wait for the network end: something came through.
     func noteNetwork() {
         schedule.withLock { $0.networkReturned() }

@@ -167,6 +167,7 @@ struct SyncRequests: Sendable {
             recordIDsToDelete: batch.recordIDsToDelete
         )
         operation.account = account
+        operation.isOfSyncEngine = true
         operation.isAtomic = batch.atomicByZone
         operation.perRecordSaveBlock = { recordID, result in
             outcome.withLock { $0.saves[recordID] = result.map { _ in }.mapError(CKError.of) }

@@ -16,8 +16,7 @@ import TidebellTesting
 
         let share = try await people.share()
         try await people.accept(share)
-        // What a participant may see now is worked out behind the answer (SHARE-16).
-        try await people.cloud.settle()
+        // What was accepted is there when the device is answered (SHARE-16).
         try await engine.fetchChanges()
         let name = share.recordID.recordName
         #expect(
@@ -48,15 +47,73 @@ import TidebellTesting
     }
 }
 
+/// Beside the others, because the streams of engines end only with them, after the test.
+@Suite("Sync engines on the shared database that sync by themselves", .hangs)
+struct AutomaticSharedSyncTests {
+    @Test(
+        "SHARE-26: engines that sync by themselves notice what others did to a share, on all devices"
+    )
+    func automatic() async throws {
+        let people = try await Sharers()
+        let places = [
+            people.annasPhone.privateDatabase, people.annasLaptop.privateDatabase,
+            people.bensPhone.sharedDatabase, people.bensLaptop.sharedDatabase,
+        ]
+        let apps = places.map { _ in SharedLists() }
+        let engines = zip(apps, places).map { $0.engine(on: $1, automatically: true) }
+        func all(_ apps: [SharedLists], reported events: String...) async {
+            for app in apps { await eventually { events.allSatisfy(app.hasReported) } }
+        }
+        await all(apps, reported: "fetched")
+        await all([apps[0], apps[1]], reported: "+list", "+milk")
+        for app in apps { _ = app.takeEvents() }
+
+        // Anna's apps share beside their engines, as Apple's sharing controller does.
+        let share = try await people.share()
+        let name = share.recordID.recordName
+        await all([apps[0], apps[1]], reported: "+list", "+\(name)")
+        #expect(apps[0].record(name)?.recordChangeTag == share.recordChangeTag)
+        for app in apps { _ = app.takeEvents() }
+        try await people.accept(share)
+        await all([apps[2], apps[3]], reported: "+list", "+milk", "+\(name)")
+        await all([apps[3]], reported: "zone")
+        await all([apps[0], apps[1]], reported: "+\(name)")
+        for app in apps[..<2] {
+            let known = try #require(app.record(name) as? CKShare)
+            #expect(known.participants.map(\.acceptanceStatus) == [.accepted, .accepted])
+        }
+        for app in apps { _ = app.takeEvents() }
+
+        // What an engine sends, the others fetch.
+        let milk = try await people.bensID("milk")
+        apps[2].change(milk, to: "2 litres")
+        engines[2].state.add(pendingRecordZoneChanges: [.saveRecord(milk)])
+        await all([apps[2]], reported: "sent milk")
+        await all([apps[0], apps[1], apps[3]], reported: "+milk")
+        #expect(apps[0].record("milk")?["title"] == "2 litres")
+        for app in apps { _ = app.takeEvents() }
+
+        let results = try await people.annasPhone.privateDatabase.modifyRecords(
+            saving: [], deleting: [share.recordID])
+        try results.deleteResults[share.recordID]?.get()
+        await all([apps[0], apps[1]], reported: "-\(name)", "+list")
+        await all([apps[2], apps[3]], reported: "zone ended")
+        #expect(apps[0].record("list")?.share == nil)
+        for engine in engines { await engine.cancelOperations() }
+    }
+}
+
 /// An app with one engine, which keeps what the engine reported, in short.
 private final class SharedLists: CKSyncEngineDelegate {
     private let events = Mutex<[String]>([])
+    private let isAutomatic = Mutex(false)
     private let records = Mutex<[CKRecord.ID: CKRecord]>([:])
 
-    func engine(on database: CKDatabase) -> CKSyncEngine {
+    func engine(on database: CKDatabase, automatically: Bool = false) -> CKSyncEngine {
         var configuration = CKSyncEngine.Configuration(
             database: database, stateSerialization: nil, delegate: self)
-        configuration.automaticallySync = false
+        configuration.automaticallySync = automatically
+        isAutomatic.withLock { $0 = automatically }
         return CKSyncEngine(configuration)
     }
 
@@ -65,6 +122,14 @@ private final class SharedLists: CKSyncEngineDelegate {
             defer { events = [] }
             return events
         }
+    }
+
+    /// Whether something was reported since the events were taken.
+    func hasReported(_ event: String) -> Bool { events.withLock { $0.contains(event) } }
+
+    /// What the engine last reported of a record.
+    func record(_ name: String) -> CKRecord? {
+        records.withLock { $0.first { $0.key.recordName == name }?.value }
     }
 
     func change(_ recordID: CKRecord.ID, to title: String) {
@@ -85,6 +150,7 @@ private final class SharedLists: CKSyncEngineDelegate {
         case .sentRecordZoneChanges(let changes):
             note(changes.savedRecords.map { "sent \($0.recordID.recordName)" })
             note(changes.failedRecordSaves.map { "failed \($0.error)" })
+        case .didFetchChanges where isAutomatic.withLock { $0 }: note(["fetched"])
         default: break
         }
     }

@@ -20,6 +20,7 @@ struct ModifyRecordsWork: OperationWork {
     private let items: [PlannedItem]
     private let isAtomic: Bool
     private let clientChangeToken: [UInt8]?
+    private let isOfSyncEngine: Bool
     let database: DatabaseConnection
     let callbacks: ModifyCallbacks<CKRecord>
 
@@ -32,6 +33,7 @@ struct ModifyRecordsWork: OperationWork {
         policy: CKModifyRecordsOperation.RecordSavePolicy,
         isAtomic: Bool,
         clientChangeToken: [UInt8]?,
+        isOfSyncEngine: Bool = false,
         in database: DatabaseConnection,
         callbacks: ModifyCallbacks<CKRecord>
     ) {
@@ -52,6 +54,7 @@ struct ModifyRecordsWork: OperationWork {
         items = saves + deletions
         self.isAtomic = isAtomic
         self.clientChangeToken = clientChangeToken
+        self.isOfSyncEngine = isOfSyncEngine
         self.database = database
         self.callbacks = callbacks
     }
@@ -123,8 +126,30 @@ struct ModifyRecordsWork: OperationWork {
             where !repeated.contains(item.recordID) {
                 settle([item], outcome(of: item, result, answer.report), &ledger)
             }
+            noteSharing(toSend, answer.value.records)
             guard !items.isEmpty else { return }
         }
+    }
+
+    /// Has sync engines notice what was done to shares beside them (SHARE-26); which of the records
+    /// that were deleted are shares, nobody says.
+    private func noteSharing(_ items: [PlannedItem], _ results: [RecordResult]) {
+        guard !isOfSyncEngine else { return }
+        var changesSharing = false
+        var zoneIDs: Set<CKRecordZone.ID> = []
+        for (item, result) in zip(items, results) {
+            switch (item.change, result) {
+            case (_, .failed): break
+            case (.save(let record), _):
+                guard record is CKShare else { break }
+                changesSharing = true
+                // In other databases the list of changed zones has it by now.
+                if database.scope == .shared { zoneIDs.insert(item.recordID.zoneID) }
+            case (.delete, _): changesSharing = true
+            }
+        }
+        guard changesSharing else { return }
+        LivingSyncEngines.noteSharingChange(in: database, zoneIDs: zoneIDs)
     }
 
     /// Sends items; nil when there are none, or no answer, which is settled then.
