@@ -13,7 +13,7 @@ package protocol Endpoint: WireEndpoint {
 }
 
 /// An endpoint whose answers are kept, so that a write that comes again is not done again
-/// (``Exchange/write(_:_:json:shortened:)``).
+/// (``Exchange/write(_:_:last:json:shortened:)``).
 package protocol AnswerKeeping {}
 
 extension ModifyRecords: AnswerKeeping {}
