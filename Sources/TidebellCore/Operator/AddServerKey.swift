@@ -28,7 +28,8 @@ extension AddServerKey {
             throw OperatorError(
                 .taken, .key, "This key is there already, as '\(id)'.", remedy: .listServerKeys)
         }
-        let count = try ListServerKeys.run(for: container, in: transaction).count
+        let count = try transaction.serverKeys(limit: ListServerKeys.mostListed)
+            .count { $0.container == container }
         guard count < ServerKeyRule.mostPerContainer else {
             throw OperatorError(
                 .tooMany, .container,
