@@ -10,7 +10,7 @@ package final class ChildProcess: Sendable {
     /// What keeps a child's line from growing without end.
     package static let lineLimit = 1 << 20
 
-    /// The lines of the child's standard output, ending with it.
+    /// The lines of the child's standard output, ending with it; the last one also where no line end follows it.
     package let lines: AsyncStream<String>
     /// The child's process identifier.
     package let processID: Int32
@@ -101,6 +101,7 @@ package final class ChildProcess: Sendable {
                 }
                 if buffer.count > lineLimit { buffer.removeAll() }
             }
+            if !buffer.isEmpty { continuation.yield(String(decoding: buffer, as: UTF8.self)) }
             continuation.finish()
         }
     }

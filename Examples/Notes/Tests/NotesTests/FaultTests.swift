@@ -61,6 +61,40 @@
             }
         }
 
+        @Test("serviceUnavailable, three times; then the service is back")
+        func serviceUnavailable() async throws {
+            try await TestCloud.run { cloud in
+                let phone = try await cloud.device(user: "anna")
+                let store = await phone.run { NoteStore() }
+                try await store.start()
+                phone.inject(
+                    .serviceUnavailable(retryAfter: .seconds(60)), into: .modifyRecords, times: 3)
+
+                for _ in 1...3 {
+                    let error = await #expect(throws: CKError.self) {
+                        try await store.save("milk", as: "shopping")
+                    }
+                    #expect(error?.code == .serviceUnavailable)
+                    await cloud.clock.advance(by: .seconds(60))
+                }
+                try await store.save("milk", as: "shopping")
+            }
+        }
+
+        @Test("internalError, for whichever device asks first")
+        func anyDevice() async throws {
+            try await TestCloud.run { cloud in
+                let home = try await Home(cloud)
+                cloud.inject(.error(.internalError), into: .fetchZoneChanges)
+
+                let error = await #expect(throws: CKError.self) {
+                    try await home.onLaptop.fetchChanges()
+                }
+                #expect(error?.code == .internalError)
+                try await home.onPhone.fetchChanges()
+            }
+        }
+
         @Test("any error, for one record")
         func anyError() async throws {
             try await TestCloud.run { cloud in
@@ -91,6 +125,20 @@
             }
         }
 
+        @Test("quotaExceeded, though there is room")
+        func quotaOnDemand() async throws {
+            try await TestCloud.run { cloud in
+                let phone = try await cloud.device(user: "anna")
+                let store = await phone.run { NoteStore() }
+                try await store.start()
+                phone.inject(.quotaExceeded, into: .modifyRecords)
+                let error = await #expect(throws: CKError.self) {
+                    try await store.save("milk", as: "shopping")
+                }
+                #expect(error?.code == .quotaExceeded)
+            }
+        }
+
         @Test("limitExceeded: a batch that is too large, in small")
         func smallLimits() async throws {
             try await TestCloud.run(limits: ServerLimits(itemsPerRequest: 2)) { cloud in
@@ -102,6 +150,18 @@
                 }
                 #expect(error?.code == .limitExceeded)
                 _ = try await database.modifyRecords(saving: Array(notes.prefix(2)), deleting: [])
+            }
+        }
+
+        @Test("a lost request: the server never saw the save, which is sent again")
+        func lostRequest() async throws {
+            try await TestCloud.run { cloud in
+                let phone = try await cloud.device(user: "anna")
+                let store = await phone.run { NoteStore() }
+                try await store.start()
+                phone.inject(.lostRequest, into: .modifyRecords)
+                try await cloud.passingTime { try await store.save("milk", as: "shopping") }
+                #expect(await store.notes == ["shopping": "milk"])
             }
         }
 
