@@ -4,7 +4,8 @@
  * Notes that several tabs, browsers and people have in common: what an app on tidebell.js looks like.
  *
  * What the page shows it keeps in memory, and fetches what changed since: when it starts, when a push
- * comes, when another tab of the browser saved something, and when it comes to the front again.
+ * comes or may have been missed, when another tab of the browser saved something, and when it comes to the
+ * front again.
  *
  * @typedef {import('../../Sources/TidebellHTTP/Resources/tidebell.js').Container} Container
  * @typedef {import('../../Sources/TidebellHTTP/Resources/tidebell.js').Database} Database
@@ -385,6 +386,7 @@ await attempt(async () => {
         await sync();
         tell('Changed in another tab');
     }));
+    container.addEventListener('notificationsmissed', () => attempt(sync));
     document.addEventListener('visibilitychange', () => {
         if (!document.hidden && container.isSignedIn) attempt(sync);
     });

@@ -397,7 +397,9 @@ class PushTests(Scene):
             notificationInfo: { shouldSendContentAvailable: true } });
         window.heard = [];
         window.changes = [];
+        window.missed = 0;
         container.addEventListener('notification', (event) => heard.push(event.detail));
+        container.addEventListener('notificationsmissed', () => missed += 1);
         container.addEventListener('change', (event) => changes.push(event.detail));
         container.registerForNotifications();
     """
@@ -475,30 +477,31 @@ class PushTests(Scene):
         self.assertEqual({page for page, _ in polls}, set(tabs))
         self.assertEqual(len({url for _, url in polls}), 2, "each has a courier of its own")
 
-    def test_courier_that_is_gone_is_replaced(self):
+    def test_courier_that_is_gone_is_replaced_and_every_tab_learns_that_pushes_may_be_lost(self):
         anna, elsewhere = self.person(), self.person()
-        tab = self.tab(anna)
+        tab, beside = self.tab(anna), self.tab(anna)
         created = []
-        tab.on("request", lambda request: "/tokens/create" in request.url
-               and request.method == "POST" and created.append(request))
-        gone = []
-
-        def once(route):
-            if gone:
-                return route.continue_()
-            gone.append(route.request.url)
-            route.fulfill(status=404, headers={"Access-Control-Allow-Origin": "*"}, body="{}")
-
-        anna.route("**/courier/*", once)
+        anna.on("request", lambda request: "/tokens/create" in request.url
+                and request.method == "POST" and created.append(request))
+        held = []
+        anna.route("**/courier/*", lambda route: route.continue_() if held else held.append(route))
         polled = []
-        tab.on("request", lambda request: "/courier/" in request.url and polled.append(request.url))
+        anna.on("request", lambda request: "/courier/" in request.url and polled.append(request.url))
         self.run_in(tab, self.SUBSCRIBE)
+        while not held:
+            tab.wait_for_timeout(50)
+        # The tab beside does not poll: the first one has the lock.
+        self.run_in(beside, self.SUBSCRIBE)
+        gone = {held[0].request.url}
+        held[0].fulfill(status=404, headers={"Access-Control-Allow-Origin": "*"}, body="{}")
         # What is saved before there is another courier is for none.
-        while not set(polled) - set(gone) or not gone:
+        while not set(polled) - gone:
             tab.wait_for_timeout(50)
         self.save(self.tab(elsewhere), "another courier")
-        tab.wait_for_function("heard.length > 0")
+        for one in (tab, beside):
+            one.wait_for_function("heard.length > 0")
         self.assertEqual(len(created), 2)
+        self.assertEqual([one.evaluate("missed") for one in (tab, beside)], [1, 1])
 
     def test_after_sign_out_the_next_user_gets_their_own_pushes_alone(self):
         browser, elsewhere = self.person(), self.person()

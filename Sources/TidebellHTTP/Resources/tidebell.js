@@ -45,6 +45,8 @@ const SIGN_IN_TIME = 15 * 60_000;
 const MOST_ITEMS = 200;
 /** How often a save is merged and sent again when others keep changing the record. */
 const MOST_MERGES = 5;
+/** What stands for the URL of a courier that the server does not know any more. */
+const GONE = 'gone';
 /** The zone that every database has. */
 export const DEFAULT_ZONE = '_defaultZone';
 
@@ -402,7 +404,8 @@ class Memory {
  * An app's container, as its user sees it.
  *
  * Events: `signin` and `signout`, also when that happens in another tab; `notification`, an
- * {@link CloudNotification} as `detail`; `change`, an {@link OwnChange} as `detail`.
+ * {@link CloudNotification} as `detail`; `notificationsmissed`, when pushes may have been lost, so that
+ * changes are to be fetched without one; `change`, an {@link OwnChange} as `detail`.
  */
 export class Container extends EventTarget {
     #apiToken;
@@ -799,6 +802,8 @@ export class Container extends EventTarget {
      *
      * Of all tabs of the browser one asks the server, and tells the others. A push can be late, or be
      * lost with a tab; so fetch changes when the page starts and let a push be the hint to do it again.
+     * Where the server has forgotten this browser, which is then registered anew, nobody knows what was
+     * missed in between: all tabs get the event `notificationsmissed`, and a fetch then misses nothing.
      * What a page of this browser saves is no push here: the other tabs get the event `change`.
      */
     registerForNotifications() {
@@ -907,6 +912,7 @@ class PushChannel {
         this.#tabs.onmessage = ({ data }) => {
             if (data.change) container.dispatchEvent(new CustomEvent('change', { detail: data.change }));
             if (data.payload && this.#running) this.#dispatch(data.payload);
+            if (data.missed && this.#running) this.#dispatchMissed();
         };
     }
 
@@ -939,6 +945,10 @@ class PushChannel {
     #dispatch(payload) {
         this.#container.dispatchEvent(
             new CustomEvent('notification', { detail: notificationFrom(payload) }));
+    }
+
+    #dispatchMissed() {
+        this.#container.dispatchEvent(new Event('notificationsmissed'));
     }
 
     /** @param {AbortSignal} signal */
@@ -979,8 +989,8 @@ class PushChannel {
                 if (!(error instanceof CloudError)) throw error;
                 // Signed out: `restart` begins again for the next user.
                 if (error.serverErrorCode === 'AUTHENTICATION_REQUIRED') return;
-                // The courier is gone: another is made.
-                if (error.status === 404) memory.set('push', undefined);
+                // The courier is gone: another is made, also by the next tab if this one is closed.
+                if (error.status === 404) memory.set('push', GONE);
                 pause = Math.min(Math.max(pause * 2, 1000), LONGEST_POLL_WAIT);
                 pause = Math.max(pause, Math.min((error.retryAfter ?? 0) * 1000, LONGEST_POLL_WAIT));
             }
@@ -1010,14 +1020,20 @@ class PushChannel {
      */
     async #next(memory, signal) {
         let url = memory.get('push');
-        if (!url) {
+        if (!url || url === GONE) {
             const answer = await this.#container.send(
                 'tokens/create',
                 { apnsEnvironment: this.#container.environment, clientId: this.#container.clientID },
                 { root: 'device', isWrite: true, signal });
             signal.throwIfAborted();
+            const isReplaced = url === GONE;
             url = String(answer.webcourierURL);
             memory.set('push', url);
+            if (isReplaced) {
+                // From here on pushes wait for the new courier: what is fetched now leaves no gap.
+                this.#dispatchMissed();
+                if (this.#isShared) this.#tabs?.postMessage({ missed: true });
+            }
         }
         const answer = await fetchWithin(url, { cache: 'no-store' }, POLL_TIME, signal, readAnswer);
         return answer.ck ? answer : undefined;
