@@ -131,15 +131,20 @@ extension StoreConformance {
                 #expect(try transaction.removeDeletedZones(limit: 9, at: .noon) == 0)
             }
         },
-        Check("H9: the types of a container are counted") { store in
+        Check("H9, QUERY-20: the types of a container are listed in order, up to a bound") {
+            store in
             try await store.write(.everything) { transaction throws in
-                #expect(try transaction.recordTypeCount(in: .notes) == 0)
+                #expect(try transaction.recordTypeNames(in: .notes, limit: 9) == [])
                 let type = StoredRecordType(
                     fields: ["a": StoredField(.string), "b": StoredField(.int64)])
                 try transaction.addRecordTypes(
                     ["Note": type, "Game": StoredRecordType(), "Zoo": type], in: .notes)
-                #expect(try transaction.recordTypeCount(in: .notes) == 3)
-                #expect(try transaction.recordTypeCount(in: .released) == 0)
+                let names = ["Game", "Note", "Zoo"]
+                #expect(try transaction.recordTypeNames(in: .notes, limit: 9) == names)
+                #expect(try transaction.recordTypeNames(in: .notes, limit: 3) == names)
+                #expect(try transaction.recordTypeNames(in: .notes, limit: 2) == ["Game", "Note"])
+                #expect(try transaction.recordTypeNames(in: .notes, limit: 0) == [])
+                #expect(try transaction.recordTypeNames(in: .released, limit: 9) == [])
             }
         },
         Check("Of a user with too many devices those unused for longest go") { store in

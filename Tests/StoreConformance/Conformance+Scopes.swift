@@ -129,7 +129,7 @@ extension StoreConformance {
                 #expect(try reader.badges(of: [people.anna.id, other.id]) == [:])
                 #expect(try reader.history(of: zone.key) == [])
                 #expect(try reader.database(.publicNotes) == nil)
-                #expect(try reader.recordTypeCount(in: .notes) == 0)
+                #expect(try reader.recordTypeNames(in: .notes, limit: 9) == [])
                 #expect(try reader.devices(of: other.id) == [device])
             }
         },

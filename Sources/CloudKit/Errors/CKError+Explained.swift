@@ -96,8 +96,12 @@ extension CKError {
         if reason.hasPrefix("Invalid value, expected type"), reason.contains("(field '") {
             return "a field keeps the type of the first value saved in it: use another name"
         }
-        if reason.contains("more than \(FieldChanges.maximumCount) fields") {
-            return "split the record, or keep what is not queried as one value"
+        if reason.hasPrefix("subscription '"), reason.hasSuffix("' does not exist") {
+            return "it was deleted, or never saved"
+        }
+        if reason.hasSuffix("a STRING field is no list") {
+            return
+                "search it for words by self CONTAINS 'word', or compare how it begins by BEGINSWITH"
         }
         return nil
     }

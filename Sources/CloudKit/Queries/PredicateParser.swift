@@ -221,9 +221,9 @@ struct PredicateParser {
         let index = index ?? nextArgument
         nextArgument = index + 1
         guard arguments.indices.contains(index) else {
-            throw failure(
-                "there is no argument for this: \(arguments.count) arguments were given"
-            )
+            let count = arguments.count
+            let given = count == 1 ? "1 argument was" : "\(count) arguments were"
+            throw failure("\(given) given, and none for what stands")
         }
         return arguments[index]
     }

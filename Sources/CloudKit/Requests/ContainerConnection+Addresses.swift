@@ -91,9 +91,16 @@ extension ContainerConnection {
         let way = "sign in with tidebell login --container \(address.container)"
         let others = session.accounts.signedInContainers
         guard !others.isEmpty else { return way }
-        return "somebody is signed in to \(others.joined(separator: ", ")): did you mean that? "
-            + "Else \(way)"
+        if let near = NearName.of(address.container, among: others) {
+            return "did you mean \(near), which somebody is signed in to? Else \(way)"
+        }
+        let named = others.prefix(Self.mostNamed)
+        let more = others.count > named.count ? ", …" : ""
+        return "somebody is signed in to \(named.joined(separator: ", "))\(more); \(way)"
     }
+
+    /// The most containers that an error names.
+    private static let mostNamed = 5
 
     private static func remedy(_ variable: String, _ member: String) -> String {
         "\(variable), or \"\(member)\" in \(DeviceConfiguration.fileName) of the folder "

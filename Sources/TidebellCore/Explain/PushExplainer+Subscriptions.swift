@@ -80,7 +80,10 @@ extension PushExplainer {
         let verdict = subscription.map { $0.explainedVerdict(on: change.entry, asked: query) }
         var explained = ExplainedSubscription(
             userName: try name(of: user), subscriptionID: id, summary: subscription?.summary,
-            warning: subscription.flatMap(AppleRules.breach(by:))?.warning,
+            warning: subscription.flatMap { subscription in
+                AppleRules.breach(by: subscription)?.warning
+                    ?? subscription.warningOfLeftOut(in: change.entry, asked: query)
+            },
             rule: verdict?.rule ?? .gone(isUsedUp: matches.contains(where: \.isLast)),
             outcome: .doesNotFire
         )
@@ -187,6 +190,41 @@ extension ExplainedDevice {
         } else {
             state = device.acknowledged >= match.sequence ? .acknowledged : .waiting
         }
+    }
+}
+
+extension WireSubscription {
+    /// Which of the desired keys no push carries, because of what the records have there: when the
+    /// subscription was saved, no record had the field yet (NINFO-16, NINFO-20). Nil where there is none.
+    fileprivate func warningOfLeftOut(
+        in entry: OutboxEntry, asked: PushExplanation.Query
+    ) -> String? {
+        guard kind == .query, let keys = notificationInfo?.desiredKeys,
+            case .records(let changes) = entry.event
+        else { return nil }
+        for change in changes
+        where change.recordType == recordType
+            && (asked.recordName ?? change.recordName) == change.recordName
+        {
+            // What cannot be read is in no push either, and is another matter.
+            guard let fields = try? change.fields?.decoded() else { continue }
+            for key in keys {
+                guard let field = fields[key], let type = field.value.type else { continue }
+                let why =
+                    if field.isEncrypted {
+                        "encrypted"
+                    } else if NotificationInfoRules.desired.contains(type) {
+                        ""
+                    } else {
+                        "of type \(type.rawValue)"
+                    }
+                guard !why.isEmpty else { continue }
+                return
+                    "no push carries the desired key '\(WireError.shortened(key))', which is \(why) in the "
+                    + "record '\(WireError.shortened(change.recordName))' (NINFO-16, NINFO-20)"
+            }
+        }
+        return nil
     }
 }
 

@@ -130,7 +130,8 @@ package struct ExplainedSubscription: Sendable, Hashable {
     package var subscriptionID: String
     /// What it watches, in words; nil when it is gone.
     package var summary: String?
-    /// That Apple refuses such a subscription, as a sentence; nil where it does not.
+    /// That Apple refuses such a subscription, or that a desired key is of a type that no push carries, as a sentence;
+    /// nil where neither is so.
     package var warning: String?
     /// Why it fired or not.
     package var rule: ExplainedRule

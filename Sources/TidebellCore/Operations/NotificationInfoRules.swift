@@ -62,7 +62,7 @@ enum NotificationInfoRules {
     /// NINFO-4: strings, numbers and dates.
     private static let arguments: Set<FieldType> = [.string, .int64, .double, .timestamp]
     /// NINFO-16: locations and references too.
-    private static let desired: Set<FieldType> = arguments.union([.location, .reference])
+    static let desired: Set<FieldType> = arguments.union([.location, .reference])
 
     private static func names(of types: Set<FieldType>) -> String {
         types.map(\.rawValue).sorted().joined(separator: ", ")

@@ -95,6 +95,6 @@ extension WireQuery {
             // QUERY-11
             throw WireError.badRequest("records of the system type 'Users' cannot be queried")
         }
-        return try reader.schema(of: [recordType], for: call).queried(recordType)
+        return try reader.queriedType(recordType, for: call)
     }
 }

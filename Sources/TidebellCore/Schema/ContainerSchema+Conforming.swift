@@ -149,9 +149,10 @@ extension ContainerSchema {
         do {
             return try value.coerced(to: expected)
         } catch is JSONError {
+            let given = value.type.map { ", given as \($0.rawValue)" } ?? ""
             throw WireError.badRequest(
                 "Invalid value, expected type \(expected.rawValue). (field '\(field)' "
-                    + "of record type '\(type)')"
+                    + "of record type '\(type)'\(given))"
             )
         }
     }

@@ -15,6 +15,9 @@ package struct ContainerSchema: Sendable {
         case byDeployment
     }
 
+    /// The most names of types that a misspelled one is compared with.
+    static let mostCompared = 250
+
     /// How it grows.
     package let growth: Growth
     /// The stored types among those that were asked for.
@@ -23,7 +26,7 @@ package struct ContainerSchema: Sendable {
     private(set) var added: [String: StoredRecordType] = [:]
     /// The types among them that are new.
     private(set) var newTypes: Set<String> = []
-    /// How many types the container has; 0 where the request brings none.
+    /// How many types the container has, as far as that matters for the bound; 0 where the request brings none.
     let typeCount: Int
 
     /// Creates the schema of a request.
@@ -42,13 +45,9 @@ package struct ContainerSchema: Sendable {
         added[type, default: StoredRecordType()].fields.merge(additions) { first, _ in first }
     }
 
-    /// The type as a query sees it; fails for one that no record ever had.
-    func queried(_ type: String) throws -> RecordType {
-        guard let found = stored[type] else {
-            // NB: the words are CloudKit's (QUERY-20).
-            throw WireError(.notFound, "Did not find record type: \(WireError.shortened(type))")
-        }
-        return RecordType(name: type, stored: found, mayGrow: false)
+    /// The type as a query sees it; nil for one that no record ever had.
+    func queried(_ type: String) -> RecordType? {
+        stored[type].map { RecordType(name: type, stored: $0, mayGrow: false) }
     }
 
     /// The type as a subscription sees it, which waits for records that are yet to come:

@@ -16,8 +16,23 @@ extension SchemaReading {
         let stored = try cachedTypes(of: types, for: call)
         return ContainerSchema(
             stored, growth: call.container.environment.schemaGrowth,
-            typeCount: stored.count < types.count ? try recordTypeCount(in: call.container) : 0
+            typeCount: stored.count < types.count
+                ? try recordTypeNames(
+                    in: call.container, limit: call.limits.recordTypesPerContainer
+                ).count : 0
         )
+    }
+
+    /// Returns the type that a query is about; fails for one that no record ever had.
+    func queriedType(_ name: String, for call: Call) throws -> RecordType {
+        let schema = try schema(of: [name], for: call)
+        if let type = schema.queried(name) { return type }
+        // NB: the words are CloudKit's (QUERY-20).
+        let problem = "Did not find record type: \(WireError.shortened(name))"
+        let guess = NearName.of(
+            name,
+            among: try recordTypeNames(in: call.container, limit: ContainerSchema.mostCompared))
+        throw WireError(.notFound, guess.map { "\(problem); did you mean '\($0)'?" } ?? problem)
     }
 
     private func cachedTypes(

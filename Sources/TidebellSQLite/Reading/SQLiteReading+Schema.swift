@@ -51,9 +51,10 @@ extension SQLiteReading {
         ) { SchemaRevision(rawValue: $0.bytes(0)) } ?? .first
     }
 
-    package func recordTypeCount(in container: ContainerKey) throws -> Int {
+    package func recordTypeNames(in container: ContainerKey, limit: Int) throws -> [String] {
+        var names: [String] = []
         // From type to type by the index: a type may have many fields.
-        try connection.first(
+        try connection.each(
             """
             WITH RECURSIVE types (name) AS (
                 SELECT min(record_type) FROM field_type WHERE container = ?1 AND environment = ?2
@@ -61,10 +62,14 @@ extension SQLiteReading {
                 SELECT (SELECT min(record_type) FROM field_type
                     WHERE container = ?1 AND environment = ?2 AND record_type > types.name)
                 FROM types WHERE types.name IS NOT NULL
-            ) SELECT count(name) FROM types
+            ) SELECT name FROM types WHERE name IS NOT NULL LIMIT ?3
             """,
-            container.container, container.environment
-        ) { Int($0.int(0)) } ?? 0
+            container.container, container.environment, Int64(limit)
+        ) { columns in
+            names.append(columns.text(0))
+            return true
+        }
+        return names
     }
 }
 

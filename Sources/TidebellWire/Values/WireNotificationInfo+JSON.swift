@@ -12,6 +12,9 @@ extension WireNotificationInfo {
                 self[keyPath: path] = try reader.readList { try $0.readString() }
             } else if let path = Self.flags[name] {
                 self[keyPath: path] = try reader.readBool()
+            } else if name == "desiredKeys" {
+                // Unknown members are ignored, but this one somebody means.
+                throw JSONError("the fields of a push are called additionalFields here")
             } else {
                 try reader.skipValue()
             }

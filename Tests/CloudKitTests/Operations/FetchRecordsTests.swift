@@ -84,7 +84,7 @@ import Testing
         let result = await Result { try await TestDevice(transport).database.records(for: ids) }
         #expect(
             text(result) == "limitExceeded: Your request contains 500 items which is more than "
-                + "the maximum number of items in a single request (400)"
+                + "the maximum number of items in a single request (400); split it into several"
         )
         #expect(transport.sent.isEmpty)
     }

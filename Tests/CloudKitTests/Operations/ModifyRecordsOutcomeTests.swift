@@ -203,8 +203,26 @@ import Testing
         }
         #expect(
             text(result) == "invalidArguments: Field 'secret' of record 'n' is encrypted, which "
-                + "the public database does not support."
+                + "the public database does not support: save it there as a plain field, or the "
+                + "record in the private database."
         )
+    }
+
+    @Test("LIMIT-12: a record with more than 256 fields is named, and not sent; 256 are")
+    func tooManyFields() async {
+        let record = Sample.record("n")
+        for number in 1...257 { record["f\(number)"] = number }
+        let transport = ScriptedTransport(answering: Answer.records(Answer.record("n")))
+        let database = TestDevice(transport).database
+        #expect(
+            text(await Result { try await database.save(record) })
+                == "invalidArguments: Record 'n' has 257 fields, of which a record can have 256: "
+                + "spread them over records, or keep what is not queried in one."
+        )
+        #expect(transport.sent.isEmpty)
+        record["f257"] = nil
+        _ = await Result { try await database.save(record) }
+        #expect(transport.sent.count == 1)
     }
 
     @Test("SAVE-11: a zone that does not exist fails its records, other zones succeed")

@@ -144,7 +144,7 @@ import Testing
         await TestDevice(transport).database.runToEnd(operation)
         let reason =
             "limitExceeded: Your request contains 401 items which is more than the maximum "
-            + "number of items in a single request (400)"
+            + "number of items in a single request (400); split it into several"
         #expect(log.lines == ["completion saved [] deleted [] \(reason)"])
         #expect(deletions.lines == (0..<401).map { "r\($0) \(reason)" })
         #expect(transport.sent.isEmpty)

@@ -119,7 +119,7 @@ import Testing
         ]
         let reason =
             "limitExceeded: Your request contains 401 items which is more than the maximum "
-            + "number of items in a single request (400)"
+            + "number of items in a single request (400); split it into several"
         #expect(results == [reason, reason])
         #expect(transport.sent.isEmpty)
     }

@@ -173,7 +173,7 @@ struct PredicateFormatTests {
             ("ü == 'x", "the text has no end at character 5"),
             ("a == 1 b", "expected AND, OR or the end at character 7"),
             ("(a == 1", "expected ')' at character 7"),
-            ("a == %@", "there is no argument for this: 0 arguments were given at character 5"),
+            ("a == %@", "0 arguments were given, and none for what stands at character 5"),
             ("a == ?", "'?' has no meaning at character 5"),
             ("AND == 1", "expected a field or a value, not AND at character 0"),
             ("a ==[x] 1", "expected the options c, d, l and n at character 5"),

@@ -180,7 +180,8 @@ struct ModifyRecordsTests {
         )
         #expect(
             result[0].error?.reason
-                == "Invalid value, expected type INT64. (field 'rank' of record type 'Note')"
+                == "Invalid value, expected type INT64. (field 'rank' of record type 'Note', given "
+                + "as STRING)"
         )
     }
 

@@ -102,6 +102,10 @@ struct QueryRecordsTests {
                 == WireError(.notFound, "Did not find record type: Tide")
         )
         #expect(
+            try await bench.error(of: WireQuery(recordType: "note"))
+                == WireError(.notFound, "Did not find record type: note; did you mean 'Note'?")
+        )
+        #expect(
             try await bench.error(of: WireQuery(recordType: ""))
                 == .badRequest("a query needs a record type")
         )

@@ -254,7 +254,7 @@ private final class CountingReader: SchemaReading {
         try base.schemaRevision(of: container)
     }
 
-    func recordTypeCount(in container: ContainerKey) throws -> Int {
-        try base.recordTypeCount(in: container)
+    func recordTypeNames(in container: ContainerKey, limit: Int) throws -> [String] {
+        try base.recordTypeNames(in: container, limit: limit)
     }
 }

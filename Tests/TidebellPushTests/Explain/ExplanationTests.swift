@@ -83,6 +83,34 @@ struct ExplanationTests {
         }
     }
 
+    @Test(
+        "NINFO-16, NINFO-20: a desired key that no push carries is explained with a warning",
+        arguments: [
+            (Field(.string("x")), nil),
+            (Field(.list(.stringList, [.string("x")])), "of type STRING_LIST"),
+            (Field(.string("x"), isEncrypted: true), "encrypted"),
+        ] as [(Field, String?)])
+    func leftOut(field: Field, why: String?) async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            var info = WireNotificationInfo()
+            info.desiredKeys = ["tags"]
+            try await world.subscribe(anna, .query, type: "FeedItem", info: info)
+            let change = RecordChange(
+                recordName: "a", recordType: "FeedItem", event: .created,
+                fields: RecordFields(["tags": field]))
+            try await world.change(anna, .records([change]), origin: nil)
+            let explained = try await world.explained().changes.first?.subscriptions
+            let warning = why.map {
+                "no push carries the desired key 'tags', which is \($0) in the record 'a' "
+                    + "(NINFO-16, NINFO-20)"
+            }
+            #expect(explained?.map(\.warning) == [warning])
+            let other = try await world.explained { $0.recordName = "b" }
+            #expect(other.changes == [])
+        }
+    }
+
     @Test("SUB-46, SUB-48: where only the origin is registered, nobody is notified")
     func onlyOrigin() async throws {
         try await World.run { world in

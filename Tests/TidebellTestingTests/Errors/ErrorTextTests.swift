@@ -95,8 +95,50 @@ struct ErrorTextTests {
             )
         }
         #expect(
-            found == "query: the predicate's CONTAINS on 'title': a STRING field is no list"
+            found
+                == "query: the predicate's CONTAINS on 'title': a STRING field is no list; search it "
+                + "for words by self CONTAINS 'word', or compare how it begins by BEGINSWITH"
         )
+    }
+
+    @Test("QUERY-20: a record type that nobody saved is compared with those there are")
+    func misspelledType() async throws {
+        func query(_ type: String) async throws -> String {
+            try await text { database in
+                _ = try await database.records(
+                    matching: CKQuery(recordType: type, predicate: NSPredicate(value: true)),
+                    inZoneWith: Self.zoneID
+                )
+            }
+        }
+        #expect(
+            try await query("Noet") == "Did not find record type: Noet; did you mean 'Note'?")
+        #expect(try await query("Picture") == "Did not find record type: Picture")
+    }
+
+    @Test("SUB-5: what the public database does not take says what it does")
+    func publicDatabase() async throws {
+        let cloud = try await TestCloud()
+        let phone = try await cloud.device(user: "anna")
+        let database = phone.container().publicCloudDatabase
+        func text(_ subscription: CKSubscription) async -> String? {
+            await #expect(throws: CKError.self) { try await database.save(subscription) }?
+                .localizedDescription
+        }
+        #expect(
+            await text(CKRecordZoneSubscription(zoneID: Self.zoneID, subscriptionID: "z"))
+                == "a zone subscription cannot be saved in the public database (subscription 'z'); use "
+                + "a CKQuerySubscription")
+        #expect(
+            await text(CKDatabaseSubscription(subscriptionID: "d"))
+                == "a database subscription cannot be saved in the public database (subscription 'd'); "
+                + "use a CKQuerySubscription")
+    }
+
+    @Test("ERR-20: a subscription that is not there is named")
+    func unknownSubscription() async throws {
+        let found = try await text { _ = try await $0.subscription(for: "nope") }
+        #expect(found == "subscription 'nope' does not exist; it was deleted, or never saved")
     }
 
     @Test("ERR-21: a value of another type says that the field keeps its type")
@@ -107,7 +149,8 @@ struct ErrorTextTests {
             try await database.save(record)
         }
         #expect(
-            found == "Invalid value, expected type STRING. (field 'title' of record type 'Note') "
+            found
+                == "Invalid value, expected type STRING. (field 'title' of record type 'Note', given as INT64) "
                 + "(record 'other' of zone 'Notes'); a field keeps the type of the first value "
                 + "saved in it: use another name"
         )

@@ -25,6 +25,28 @@ struct SubscriptionShapeTests {
         #expect(written { zoneWide.write(to: &$0) } == json)
     }
 
+    @Test(
+        "NINFO-23: desiredKeys, which on the wire are additionalFields, are not ignored in silence")
+    func nameOfDesiredKeys() throws {
+        func problem(_ member: String) -> String? {
+            do {
+                _ = try subscription(
+                    #"{"subscriptionID":"s","subscriptionType":"query","#
+                        + #""query":{"recordType":"T"},"#
+                        + #""firesOn":["create"],"notificationInfo":{"\#(member)":["a"]}}"#)
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        }
+        #expect(
+            problem("desiredKeys")
+                == "notificationInfo.desiredKeys: the fields of a push are called additionalFields here"
+        )
+        #expect(problem("unknown") == nil)
+        #expect(problem("additionalFields") == nil)
+    }
+
     @Test("SUB-12: zone and database subscriptions keep their record type")
     func zoneSubscription() throws {
         let json =

@@ -18,6 +18,7 @@ extension ModifyRecordsWork.PlannedItem {
         self.sent = sent
         do {
             try record.checkSaving(isRepeated: isRepeated, in: database)
+            try record.checkCount(of: sent.fields)
             try (record as? CKShare)?.checkRoot(isIn: saved)
             for field in sent.fields {
                 assets += try field.assetSlots(of: record.recordID, in: database)
@@ -66,9 +67,21 @@ extension CKRecord {
             throw .local(
                 .invalidArguments,
                 "Field '\(field.key)' of record '\(recordID.recordName)' is encrypted, which "
-                    + "the public database does not support."
+                    + "the public database does not support: save it there as a plain field, or "
+                    + "the record in the private database."
             )
         }
+    }
+
+    /// Checks that no more fields are saved than a record may have (LIMIT-12).
+    fileprivate func checkCount(of fields: [Field]) throws(CKError) {
+        let most = FieldChanges.maximumCount
+        guard fields.count > most else { return }
+        throw .local(
+            .invalidArguments,
+            "Record '\(recordID.recordName)' has \(fields.count) fields, of which a record can have "
+                + "\(most): spread them over records, or keep what is not queried in one."
+        )
     }
 }
 

@@ -71,7 +71,7 @@ enum OperationLimit {
         return .local(
             .limitExceeded,
             "Your request contains \(count) items which is more than the maximum number of "
-                + "items in a single request (\(items))"
+                + "items in a single request (\(items)); split it into several"
         )
     }
 }

@@ -12,8 +12,8 @@ package protocol SchemaReading {
     /// Returns what the schema of a container is known by.
     func schemaRevision(of container: ContainerKey) throws -> SchemaRevision
 
-    /// How many record types a container has.
-    func recordTypeCount(in container: ContainerKey) throws -> Int
+    /// Returns the names of a container's record types, in order, no more than the limit.
+    func recordTypeNames(in container: ContainerKey, limit: Int) throws -> [String]
 }
 
 /// The schema of a container grows.
