@@ -45,6 +45,8 @@ package struct CloudServices: Sendable {
     ///   - assets: Where files of records are kept.
     ///   - rootKey: What fields and kept answers are encrypted with; nil keeps them as
     ///     they are.
+    ///   - backgroundRandomness: Where what runs beside requests draws, so that a seed decides what
+    ///     requests draw whenever that runs; nil for where requests draw.
     ///   - shares: How much of the server one caller may take.
     ///   - httpMetrics: Counts what the API's bounds refuse.
     ///   - publicURL: The URL clients reach the server under; nil takes what
@@ -63,6 +65,7 @@ package struct CloudServices: Sendable {
         push: PushConfiguration = PushConfiguration(),
         time: Time,
         randomness: Randomness,
+        backgroundRandomness: Randomness? = nil,
         heldRequests: HeldRequests? = nil,
         transferCapacity: Int = Cloud.transferCapacity,
         shares: ShareLimits = ShareLimits(),
@@ -75,6 +78,7 @@ package struct CloudServices: Sendable {
         reached: @escaping @Sendable (PassStep) async throws -> Void = { _ in }
     ) {
         let metrics = PushMetrics()
+        let background = backgroundRandomness ?? randomness
         var push = push
         push.keepsExplanations = limits.explanationRetention > .zero
         let journal = DeliveryJournal(
@@ -87,7 +91,7 @@ package struct CloudServices: Sendable {
         )
         self.watch = watch
         let streams = DeviceStreams(
-            store: store, clock: time.clock, jitter: randomness.makeFraction, configuration: push,
+            store: store, clock: time.clock, jitter: background.makeFraction, configuration: push,
             metrics: metrics, watch: watch, onClose: onIdle
         )
         let couriers = CourierMailboxes(
@@ -97,14 +101,14 @@ package struct CloudServices: Sendable {
         let devices = DeviceSeal(secret)
         webhookRoute = WebhookRoute(
             store: store, naming: { devices.deviceID(of: $0, usedBy: $1) }, clock: time.clock,
-            now: time.now, jitter: randomness.makeFraction, makeUUID: randomness.makeUUID,
+            now: time.now, jitter: background.makeFraction, makeUUID: background.makeUUID,
             journal: journal, logger: logger
         )
         let apns = APNsRoute(
             apns,
             APNsSurroundings(
                 store: store, journal: journal, clock: time.clock, now: time.now,
-                jitter: randomness.makeFraction, makeUUID: randomness.makeUUID, logger: logger,
+                jitter: background.makeFraction, makeUUID: background.makeUUID, logger: logger,
                 onIdle: onIdle
             )
         )
@@ -115,7 +119,7 @@ package struct CloudServices: Sendable {
         pipelines = { [push] reached in
             PushPipeline(
                 store: store, routes: routes, clock: time.clock, now: time.now,
-                makeUUID: randomness.makeUUID, logger: logger, configuration: push,
+                makeUUID: background.makeUUID, logger: logger, configuration: push,
                 metrics: metrics, reached: reached
             )
         }

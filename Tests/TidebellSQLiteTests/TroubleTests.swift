@@ -10,7 +10,7 @@ import TidebellScheduling
 
 @testable import TidebellSQLite
 
-@Suite("Disks that are full, files that are gone, and who checkpoints")
+@Suite("Disks that are full, files that are gone, and who checkpoints", .hangs)
 final class TroubleTests {
     private let path = SQLiteEngine.newPath()
 
@@ -186,12 +186,14 @@ final class TroubleTests {
         await eventually { reads.begun.withLock(\.self) == 1 }
         try await add("second")
         try FileManager.default.removeItem(atPath: "\(path)-wal")
-        let refused = Task { try await add("third") }
+        let refused = ["third", "fourth"].map { name in Task { try await add(name) } }
+        // The writer waits for the reader with one of them, and the other one for the writer.
         await eventually { store.waitingWrites == 1 }
-        // The writer waits for the reader.
         reads.end.signal()
         try await reading.value
-        await #expect(throws: StoreUnavailable.self) { try await refused.value }
+        for write in refused {
+            await #expect(throws: StoreUnavailable.self) { try await write.value }
+        }
         #expect(try await accountsAfterKill(path) == ["first", "second"])
         try await store.close()
     }

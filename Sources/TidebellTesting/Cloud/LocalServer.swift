@@ -75,6 +75,7 @@ final class LocalServer: Sendable {
             push: push,
             time: time,
             randomness: random.randomness,
+            backgroundRandomness: random.branch().randomness,
             shares: shares,
             apns: apns,
             onIdle: onIdle,

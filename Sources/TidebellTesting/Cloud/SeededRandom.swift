@@ -22,6 +22,10 @@ final class SeededRandom: Sendable {
         }
     }
 
+    /// Returns chance of its own, which the next 64 bits decide: drawing from one takes nothing from
+    /// the other.
+    func branch() -> SeededRandom { SeededRandom(seed: next()) }
+
     /// Returns the next `count` bytes.
     func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 32) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+import TestSupport
 import Testing
 import TidebellTesting
 
@@ -148,7 +149,13 @@ struct DeliveryTests {
     @Test("heart-beats keep an idle stream open: pushes arrive after hours of silence")
     func idleForHours() async throws {
         let home = try await home()
-        for _ in 0..<240 { await home.cloud.clock.advance(by: .seconds(15)) }
+        let clock = home.cloud.clock
+        let sleepers = clock.deadlines.count
+        for _ in 0..<240 {
+            await clock.advance(by: .seconds(15))
+            // A clock that ran away from a heart-beat would make the connection a silent one.
+            await eventually { clock.deadlines.count == sleepers }
+        }
         try await home.laptop.privateDatabase.save(item("a"))
         #expect(try await home.phone.nextNotification()?.subscriptionID == "all")
     }
