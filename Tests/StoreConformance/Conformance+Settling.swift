@@ -50,7 +50,7 @@ extension StoreConformance {
                         == places.filter { names.contains($0.key) })
                 #expect(
                     try transaction.departures(of: ["a", "c", "no"], in: zone)
-                        == ["c": ["share": 5]])
+                        == ["c": ["share": [5]]])
                 try transaction.putSharedRecords(
                     [
                         SharedRecord(
@@ -59,7 +59,7 @@ extension StoreConformance {
                     ], in: zone)
                 #expect(
                     try transaction.departures(of: ["c"], in: zone)
-                        == ["c": ["share": 6, "other": 9]])
+                        == ["c": ["share": [6], "other": [9]]])
                 let history = try transaction.sharedRecordChanges(
                     in: zone, of: ["share"], after: 7, limit: 9, byteLimit: .max, reverse: false)
                 #expect(history.changes.map(\.position) == [8, 9])
@@ -69,6 +69,52 @@ extension StoreConformance {
                     try transaction.places(above: ["c"], in: zone, limit: 2)?.keys.sorted()
                         == ["c", "d"])
                 #expect(try transaction.places(above: [], in: zone, limit: 0) == [:])
+            }
+        },
+        Check(
+            "TOK-6: since when a record was hidden is kept when it comes back, until all followed"
+        ) {
+            store in
+            try await store.write(.everything) { transaction throws in
+                let zone = try transaction.makeZone("A").key
+                let share = StoredShare(name: "share", root: "list", shortGUID: "guid")
+                try transaction.putShares([share], in: zone)
+                try transaction.putRecords([.note("a", at: 3), .note("b", at: 4)], in: zone)
+                try transaction.noteUnsettled([], in: zone)
+                func put(_ position: Position, since: Position?, leftAt: Instant? = nil) throws {
+                    try transaction.putSharedRecords(
+                        [
+                            SharedRecord(
+                                name: "a", share: "share", position: position, leftAt: leftAt,
+                                hiddenBefore: since)
+                        ], in: zone)
+                }
+                func departures() throws -> [String: [String: [Position]]] {
+                    try transaction.departures(of: ["a", "b"], in: zone)
+                }
+                try put(3, since: nil)
+                #expect(try departures() == [:])
+                try put(9, since: 7)
+                #expect(try departures() == ["a": ["share": [7]]])
+                #expect(
+                    try transaction.memberships(of: ["a"], in: zone)
+                        == ["a": HierarchyMembership(share: "share", entry: 9, above: .start)])
+                try put(12, since: 11)
+                try put(12, since: 11)
+                try put(14, since: nil, leftAt: .noon)
+                try transaction.putSharedRecords(
+                    [
+                        SharedRecord(
+                            name: "b", share: "other", position: 13, hiddenBefore: 12)
+                    ], in: zone)
+                #expect(
+                    try departures() == ["a": ["share": [7, 11, 14]], "b": ["other": [12]]])
+                #expect(try transaction.settleZone(zone) == false)
+                #expect(try transaction.removeEarlierDepartures(in: zone, limit: 2) == 2)
+                #expect(try transaction.settleZone(zone) == false)
+                #expect(try transaction.removeEarlierDepartures(in: zone, limit: 2) == 1)
+                #expect(try transaction.settleZone(zone))
+                #expect(try departures() == ["a": ["share": [14]]])
             }
         },
         Check("REF-7: children are found by their parents, as many as asked for") { store in

@@ -174,6 +174,7 @@ extension BackupTests {
                     DROP TABLE shared_zone;
                     DROP TABLE unsettled_record;
                     DROP TABLE ended_hierarchy;
+                    DROP TABLE earlier_departure;
                     DROP TABLE server_key;
                     DROP INDEX zone_unsettled;
                     ALTER TABLE zone DROP COLUMN unsettled;

@@ -67,6 +67,9 @@ package struct SharedRights: Sendable, Hashable {
         zoneWide == nil ? Set(grants.keys) : nil
     }
 
+    /// The records that are shared with all below them: what is above them is shared with nobody.
+    var roots: Set<String> { zoneWide == nil ? Set(grants.values.compactMap(\.root)) : [] }
+
     private var zoneWide: ShareGrant? { grants[ShareNames.zoneWideShare] }
 
     /// Returns what a share lets the user do; nil for none.

@@ -33,7 +33,8 @@ extension QueryRecords {
         )
         let search = QuerySearch(
             query: request.query, zones: zones.compactMap(\.zone),
-            hierarchies: zones.first?.hierarchies, limits: call.limits,
+            hierarchies: zones.first?.hierarchies, roots: zones.first?.sharedRights?.roots ?? [],
+            limits: call.limits,
             limit: call.limits.page(request.resultsLimit, atMost: call.limits.recordsPerPage)
         )
         let page = try search.page(after: try request.start(of: hash), in: reader)

@@ -11,6 +11,8 @@ struct QuerySearch {
     let zones: [StoredZone]
     /// The shares whose hierarchies are searched, of one zone; nil for all records.
     let hierarchies: Set<String>?
+    /// Their roots: the caller does not see what is above one, nor finds it out by a filter.
+    var roots: Set<String> = []
     let limits: Limits
     /// The most records of the page.
     let limit: Int
@@ -51,7 +53,7 @@ struct QuerySearch {
         var bound = limits.queryScan
         // The last record that the page has settled, in or out.
         var settled = start
-        let filter = CandidateFilter(query)
+        let filter = CandidateFilter(query, roots: roots)
         try scan(after: start, in: reader) { look in
             guard bound.admits(look) || settled == start else {
                 page.next = settled.map(QueryMarker.Position.change)
@@ -195,7 +197,7 @@ struct QuerySearch {
         let order = QueryOrder(sorts: query.sorts)
         var first = FirstRanks(order, capacity: limit + 1)
         var bound = limits.querySort
-        let filter = CandidateFilter(query)
+        let filter = CandidateFilter(query, roots: roots)
         try scan(after: nil, in: reader) { look in
             guard bound.admitsToOrder(look) else { throw limits.querySort.passed(by: query) }
             guard case .seen(let record, let cursor) = look else { return true }
@@ -288,8 +290,11 @@ private struct CandidateFilter {
     private let filters: [PreparedFilter]
     /// The fields that filters and sort keys name; nil for all of them.
     private let fields: Set<String>?
+    /// The records of which it is hidden what is above them.
+    private let roots: Set<String>
 
-    init(_ query: WireQuery) {
+    init(_ query: WireQuery, roots: Set<String>) {
+        self.roots = roots
         filters = query.filters.map(PreparedFilter.init)
         let subjects = query.filters.map(\.subject) + query.sorts.map(\.subject)
         fields =
@@ -303,7 +308,9 @@ private struct CandidateFilter {
     }
 
     func view(of record: StoredRecord) -> RecordView {
-        RecordView(record, fields: fields)
+        var view = RecordView(record, fields: fields)
+        if roots.contains(record.name) { view.parent = nil }
+        return view
     }
 
     func passes(

@@ -154,7 +154,7 @@ extension WireError {
     }
 
     /// A record that is not there to be referred to (REF-6).
-    fileprivate static func missing(_ reference: StoredReference) -> WireError {
+    static func missing(_ reference: StoredReference) -> WireError {
         let source = WireError.shortened(reference.source)
         return WireError(
             .validatingReferenceError,

@@ -203,6 +203,13 @@ struct RecordBatch {
         let fields = try sealed(merged, encoded(merged, ofRecord: name), ofRecord: name)
         // A participant does not see what is above a root, so that saying nothing leaves it there.
         let seesNoParent = access.hierarchies != nil && sharing.byRoot[name] != nil
+        if seesNoParent, let wanted = operation.parent ?? nil, !living.contains(wanted),
+            !names.contains(wanted)
+        {
+            // Nor finds out by naming it.
+            throw WireError.missing(
+                StoredReference(source: name, target: wanted, kind: .parent))
+        }
         let parent =
             seesNoParent && operation.parent == .some(nil)
             ? previous?.parent : operation.parent ?? previous?.parent

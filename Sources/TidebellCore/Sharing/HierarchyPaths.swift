@@ -123,8 +123,8 @@ extension HierarchyPaths {
     /// The first record above one that does not hold which is not where this one relies on it.
     struct Break {
         var name: String
-        /// Where it came in anew, if it did.
-        var entry: Position?
+        /// The entry of it that the record below it relies on.
+        var relied: Position
     }
 
     /// Returns what takes a record out of sight that is stored in a hierarchy.
@@ -136,7 +136,7 @@ extension HierarchyPaths {
             else { return nil }
             let above = places[parent]?.membership
             guard let above, above.share == own.share, above.entry == own.above else {
-                return Break(name: parent, entry: above?.share == own.share ? above?.entry : nil)
+                return Break(name: parent, relied: own.above)
             }
             current = parent
         }
@@ -166,7 +166,7 @@ struct HierarchyHolders {
     fileprivate var paths = HierarchyPaths()
 
     /// Finds out since when those are hidden that are stored in a hierarchy and not seen in it, as far as
-    /// that is known; of one below what came in anew, that it is since then at the latest.
+    /// that is known.
     func hiddenSince(
         in zone: StoredZone, _ reader: some SharedRecordReading
     ) throws -> [String: Position] {
@@ -179,7 +179,8 @@ struct HierarchyHolders {
         var found: [String: Position] = [:]
         for (name, broken) in breaks {
             guard let own = memberships[name] else { continue }
-            found[name] = own.hiddenSince(broken.entry ?? departures[broken.name]?[own.share])
+            found[name] = own.hiddenSince(
+                departures[broken.name]?[own.share], after: broken.relied)
         }
         return found
     }

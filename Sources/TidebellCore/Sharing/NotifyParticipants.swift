@@ -181,7 +181,7 @@ struct SharedZoneArrival {
             in: database.id
         )
         guard !database.subscriptionKinds.isEmpty else { return }
-        let isNew = known.map { $0.deletion != nil || $0.zone != zone } ?? true
+        let isNew = known.map { $0.deletedAt != nil || $0.zone != zone } ?? true
         try transaction.appendOutbox([
             OutboxEntry(
                 database: database.id, zoneName: id.zone, zoneOwner: id.owner,

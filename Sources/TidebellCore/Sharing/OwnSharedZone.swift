@@ -7,7 +7,9 @@ import TidebellWire
 /// Everybody else's database is reached by the outbox (``NotifyParticipants``). Whoever did it
 /// fetches at once (SHARE-16), and is sent no push that would have them fetch again. This is a
 /// step of the same write but of another scope; where the write ends between both, the outbox makes
-/// up for it, as the step then does for what comes by the outbox.
+/// up for it, as the step then does for what comes by the outbox. Whoever accepts once more what they have
+/// accepted changes nothing: the zone is there then, and what they see by it was somebody's doing that is
+/// on its way to all of their devices.
 package struct OwnSharedZone: Sendable {
     /// Whose shared database it is.
     private let user: StoredUser
@@ -42,8 +44,9 @@ package struct OwnSharedZone: Sendable {
         let key = DatabaseKey(container: user.container, scope: .shared, owner: user.id)
         try steps.write(.database(key)) { transaction in
             let database = try transaction.makeDatabase(key)
-            var known = try transaction.sharedZone(id, in: database.id)
-            guard isShared, known?.zone == zone, known?.deletion == nil else {
+            let known = try transaction.sharedZone(id, in: database.id)
+            let isThere = known.map { $0.zone == zone && $0.deletion == nil } ?? false
+            guard isShared, isThere || !isNews else {
                 let arrival = SharedZoneArrival(
                     id: id, zone: zone, source: source,
                     event: isShared ? .zoneCreated : .zoneDeleted(.deleted, subscriptions: []),
@@ -51,11 +54,30 @@ package struct OwnSharedZone: Sendable {
                     originClient: originClient, committedAt: committedAt)
                 return try arrival.run(over: known, in: database, at: committedAt, transaction)
             }
-            // The zone is there by another share. It is only moved: what else changed in it and is
-            // on its way is notified as what it is, once it comes by the outbox.
-            guard isNews, let source = known?.source, source < self.source else { return }
-            known?.position = try transaction.advance(database.id, by: 1, at: committedAt)
-            if let known { try transaction.putSharedZone(known, in: database.id) }
+            guard isNews || !isThere else { return }
+            try show(over: known, in: database, transaction)
         }
+    }
+
+    /// Has the database list the zone as the newest one. What else happened to it and is on its way,
+    /// be it by another share or that somebody gave back what they had taken, is notified as what it is,
+    /// once it comes by the outbox.
+    private func show(
+        over known: StoredSharedZone?, in database: StoredDatabase,
+        _ transaction: some ZoneWriting & SharedZoneWriting
+    ) throws {
+        var shown = StoredSharedZone(
+            owner: id.owner, name: id.zone, zone: zone, position: .start, source: .start,
+            deletedAt: committedAt)
+        if let known {
+            guard known.zone <= zone else { return }
+            if known.zone == zone {
+                guard known.source < source else { return }
+                shown = known
+                shown.deletion = nil
+            }
+        }
+        shown.position = try transaction.advance(database.id, by: 1, at: committedAt)
+        try transaction.putSharedZone(shown, in: database.id)
     }
 }

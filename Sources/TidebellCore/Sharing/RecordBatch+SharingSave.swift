@@ -49,7 +49,9 @@ extension RecordBatch {
             shared.hierarchies = [:]
         } else {
             // The shares of the rows are there by now, and those that ended gone.
-            try transaction.putSharedRecords(rows(of: changed), in: zone.key)
+            var rows = rows(of: changed)
+            if zone.isUnsettled { try noteReturns(of: changed.moved, in: &rows, transaction) }
+            try transaction.putSharedRecords(rows, in: zone.key)
             if hierarchies.isDeferred, !changed.moved.isEmpty {
                 try transaction.noteUnsettled(changed.moved, in: zone.key)
             }
@@ -114,6 +116,22 @@ extension RecordBatch {
             var row = row
             row.above = above
             return row
+        }
+    }
+
+    /// Notes since when nobody saw records that come back: what is below them may not have followed
+    /// them then.
+    private func noteReturns(
+        of moved: [String], in rows: inout [SharedRecord], _ reader: some SharedRecordReading
+    ) throws {
+        let names = Set(moved)
+        let departures = try reader.departures(of: names, in: zone.key)
+        for index in rows.indices
+        where rows[index].leftAt == nil && names.contains(rows[index].name) {
+            let row = rows[index]
+            let stayed = sharing.memberships[row.name]?.share == row.share
+            rows[index].hiddenBefore =
+                stayed ? sharing.hiddenSince[row.name] : departures[row.name]?[row.share]?.last
         }
     }
 

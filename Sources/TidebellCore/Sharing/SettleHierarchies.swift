@@ -16,20 +16,30 @@ package enum SettleHierarchies {
     /// Takes one step in a zone, in the scope of its database; returns whether it is settled.
     ///
     /// - Parameter limit: Records that are looked at, or rows that are written or removed, whichever are
-    ///   more; two are written where a record comes from one hierarchy into another.
+    ///   more; two are written where a record comes from one hierarchy into another, and one more where
+    ///   it comes back. One record follows in any case.
     package static func step(
         _ zone: ZoneKey, limit: Int, at now: Instant, in transaction: some Settling
     ) throws -> Bool {
         guard let found = try transaction.unsettledZones(from: zone, limit: 1).first,
             found.zone.key == zone
         else { return true }
-        var step = SettlingStep(found, left: max(1, limit), now: now)
-        while step.left > 0, let top = try transaction.newestUnsettledRecord(in: zone) {
-            try step.follow(top, in: transaction)
+        var step = SettlingStep(found, left: max(SettlingStep.rowsOfRecord, limit), now: now)
+        var hasMore = true
+        while hasMore, step.left >= SettlingStep.rowsOfRecord {
+            if let top = try transaction.newestUnsettledRecord(in: zone) {
+                try step.follow(top, in: transaction)
+            } else {
+                hasMore = false
+            }
         }
         try step.report(in: transaction)
-        if step.left > 0 {
-            _ = try transaction.removeEndedHierarchies(in: zone, limit: step.left)
+        if !hasMore {
+            let limit = step.left
+            let removed = try transaction.removeEndedHierarchies(in: zone, limit: limit)
+            if removed < limit {
+                _ = try transaction.removeEarlierDepartures(in: zone, limit: limit - removed)
+            }
         }
         return try transaction.settleZone(zone)
     }
@@ -81,8 +91,9 @@ private struct SettlingStep {
         left -= max(0, written - page.names.count)
     }
 
-    /// The most rows that are written of one record: that it came in, and that it left.
-    private static let rowsOfRecord = 2
+    /// The most rows that are written of one record: that it came in, since when it had been hidden, and
+    /// that it left.
+    static let rowsOfRecord = 3
 
     /// Writes that records are where the one above them is; returns how many rows that took.
     private mutating func move(
@@ -93,34 +104,39 @@ private struct SettlingStep {
         let above = memberships[top]
         let first = try transaction.advance(
             unsettled.database.id, by: names.count, at: now)
-        let leaves = names.contains { name in
-            memberships[name].map { $0.share != above?.share } ?? false
+        let departures = try transaction.departures(of: Set(names).union([top]), in: zone)
+        /// Since when nobody sees a record that does not agree with the one above it.
+        func hidden(_ before: HierarchyMembership) -> Position? {
+            before.hiddenSince(departures[top]?[before.share], after: before.above)
         }
-        let departures = leaves ? try transaction.departures(of: [top], in: zone)[top] ?? [:] : [:]
         let records = try transaction.recordsWithoutFields(Set(names), in: zone)
         var rows: [SharedRecord] = []
         for (index, name) in names.enumerated() {
             let position = first.advanced(by: index)
             let type = records[name]?.type ?? ""
+            let before = memberships[name]
             if let above {
+                let stayed = before?.share == above.share
                 rows.append(
                     SharedRecord(
-                        name: name, share: above.share, position: position, above: above.entry))
+                        name: name, share: above.share, position: position, above: above.entry,
+                        hiddenBefore: stayed
+                            ? before.flatMap(hidden) : departures[name]?[above.share]?.last))
                 reported[above.share, default: []].append(
                     RecordChange(recordName: name, recordType: type, event: .created))
             }
-            if let before = memberships[name], before.share != above?.share {
+            if let before, before.share != above?.share {
                 rows.append(
                     SharedRecord(
-                        name: name, share: before.share, position: position,
-                        entry: before.hiddenSince(departures[before.share]), leftAt: now))
+                        name: name, share: before.share, position: position, entry: hidden(before),
+                        leftAt: now))
                 reported[before.share, default: []].append(.hidden(ofType: type))
             }
         }
         try transaction.putSharedRecords(rows, in: zone)
         try transaction.noteUnsettled(names, in: zone)
         last = first.advanced(by: names.count - 1)
-        return rows.count
+        return rows.count + rows.count { $0.hiddenBefore != nil }
     }
 
     /// Stores how far the zone's history is now, and that participants are to be notified.

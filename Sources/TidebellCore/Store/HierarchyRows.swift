@@ -18,10 +18,14 @@ package struct HierarchyMembership: Sendable, Hashable {
         self.above = above
     }
 
-    /// Since when nobody sees the record, which follows one that left or came in anew at this
-    /// position; nil where that is not known any more.
-    func hiddenSince(_ departure: Position?) -> Position? {
-        departure.flatMap { $0 > entry ? $0 : nil }
+    /// Since when nobody sees the record, which hangs below one that is not where some record relied
+    /// on it: the one above it, or one further up. Nil where that is not known any more.
+    ///
+    /// - Parameters:
+    ///   - departures: Since when, each time, nobody saw the one that was relied on, oldest first.
+    ///   - relied: The entry of it that was relied on.
+    func hiddenSince(_ departures: [Position]?, after relied: Position) -> Position? {
+        departures?.first { $0 > relied && $0 > entry }
     }
 }
 

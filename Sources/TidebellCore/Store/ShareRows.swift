@@ -176,11 +176,15 @@ package struct SharedRecord: Sendable, Hashable {
     package var above: Position
     /// When it left, to live elsewhere or deleted; nil for one that is there.
     package var leftAt: Instant?
+    /// Of one that comes back before all below it has followed, since when nobody saw it: what is below
+    /// and relies on an entry of before is hidden since then. It is kept beside the row until the zone
+    /// is settled (``SharedRecordReading/departures(of:in:)``).
+    package var hiddenBefore: Position?
 
     /// Creates a row; one without an entry comes in, or leaves, at its position.
     package init(
         name: String, share: String, position: Position, entry: Position? = nil,
-        above: Position = .start, leftAt: Instant? = nil
+        above: Position = .start, leftAt: Instant? = nil, hiddenBefore: Position? = nil
     ) {
         self.name = name
         self.share = share
@@ -188,6 +192,7 @@ package struct SharedRecord: Sendable, Hashable {
         self.entry = entry ?? position
         self.above = above
         self.leftAt = leftAt
+        self.hiddenBefore = hiddenBefore
     }
 }
 
@@ -234,6 +239,8 @@ package struct StoredSharedZone: Sendable, Hashable {
     package var source: Position
     /// Why it is gone; nil while it is shared.
     package var deletion: ZoneDeletionReason?
+    /// When it went. A zone that is shared has it while nobody was notified yet that it came
+    /// (``OwnSharedZone``).
     package var deletedAt: Instant?
 
     package init(

@@ -74,6 +74,7 @@ enum ScopeRules {
         "shared_record": [ofZone],
         "unsettled_record": [ofZone],
         "ended_hierarchy": [ofZone],
+        "earlier_departure": [ofZone],
         "shared_zone": [database("row.database")],
         "asset_use": [ofZone],
         "zone_key": [ofZone],

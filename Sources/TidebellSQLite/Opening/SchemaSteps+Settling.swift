@@ -32,4 +32,19 @@ extension SchemaSteps.Step {
             ) STRICT, WITHOUT ROWID;
             """
     )
+
+    /// Of records that came back into a hierarchy before all below them had followed, since when
+    /// nobody saw them; empty for every zone that is settled.
+    static let earlierDepartures = SchemaSteps.Step(
+        name: "records remember when they left before they came back",
+        sql: """
+            CREATE TABLE earlier_departure (
+                zone INTEGER NOT NULL,
+                name TEXT NOT NULL,
+                share TEXT NOT NULL,
+                since INTEGER NOT NULL,
+                PRIMARY KEY (zone, name, share, since)
+            ) STRICT, WITHOUT ROWID;
+            """
+    )
 }

@@ -189,6 +189,7 @@ struct SchemaSteps: Sendable {
         accessRequests,
         .settling,
         .serverKeys,
+        .earlierDepartures,
     ])
 
     /// Who asked for access to a share, or may not, as JSON of Core's.

@@ -15,12 +15,14 @@ extension SQLiteReading {
 
     package func departures(
         of names: Set<String>, in zone: ZoneKey
-    ) throws -> [String: [String: Position]] {
+    ) throws -> [String: [String: [Position]]] {
         guard !names.isEmpty else { return [:] }
         let found = try connection.rows(SharedRecordChange.departures, JSONText(names), zone) {
             (name: $0.text(0), share: $0.text(1), since: try $0.value(2) as Position)
         }
-        return found.reduce(into: [:]) { $0[$1.name, default: [:]][$1.share] = $1.since }
+        return found.reduce(into: [:]) {
+            $0[$1.name, default: [:]][$1.share, default: []].append($1.since)
+        }
     }
 
     package func places(
@@ -297,10 +299,16 @@ extension SharedRecordChange {
     private static let departed =
         "iif(shared_record.entry = 0, shared_record.position, shared_record.entry)"
     fileprivate static let departures = """
-        SELECT shared_record.name, shared_record.share, \(departed)
-        FROM json_each(?) AS wanted CROSS JOIN shared_record
-        WHERE shared_record.zone = ? AND shared_record.left_at IS NOT NULL
+        SELECT shared_record.name, shared_record.share, \(departed) AS since
+        FROM json_each(?1) AS wanted CROSS JOIN shared_record
+        WHERE shared_record.zone = ?2 AND shared_record.left_at IS NOT NULL
             AND shared_record.name = \(JSONText.string("wanted.value"))
+        UNION ALL
+        SELECT earlier_departure.name, earlier_departure.share, earlier_departure.since
+        FROM json_each(?1) AS wanted CROSS JOIN earlier_departure
+        WHERE earlier_departure.zone = ?2
+            AND earlier_departure.name = \(JSONText.string("wanted.value"))
+        ORDER BY since
         """
     private static let columns = """
         SELECT \(StoredRecord.columns), shared_record.position, shared_record.left_at IS NOT NULL,

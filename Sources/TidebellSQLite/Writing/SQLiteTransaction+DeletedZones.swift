@@ -87,6 +87,7 @@ extension SQLiteTransaction {
         (name: "share_outsider", key: "share, user"),
         (name: "shared_record", key: "name, share"), (name: "unsettled_record", key: "name"),
         (name: "ended_hierarchy", key: "share"),
+        (name: "earlier_departure", key: "name, share, since"),
     ]
 
     /// Lets go of files that records of a zone hold.

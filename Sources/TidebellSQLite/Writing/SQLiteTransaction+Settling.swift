@@ -53,12 +53,24 @@ extension SQLiteTransaction {
         return count
     }
 
+    func removeEarlierDepartures(in zone: ZoneKey, limit: Int) throws -> Int {
+        try connection.rows(
+            """
+            DELETE FROM earlier_departure WHERE zone = ?1 AND (name, share, since) IN (
+                SELECT name, share, since FROM earlier_departure WHERE zone = ?1 LIMIT ?2
+            ) RETURNING 1
+            """,
+            zone, limit
+        ) { $0.int(0) }.count
+    }
+
     func settleZone(_ zone: ZoneKey) throws -> Bool {
         try connection.run(
             """
             UPDATE zone SET unsettled = 0 WHERE key = ?1
                 AND NOT EXISTS (SELECT 1 FROM unsettled_record WHERE zone = ?1)
                 AND NOT EXISTS (SELECT 1 FROM ended_hierarchy WHERE zone = ?1)
+                AND NOT EXISTS (SELECT 1 FROM earlier_departure WHERE zone = ?1)
             """,
             zone
         )

@@ -98,6 +98,14 @@ extension SQLiteTransaction {
                 zone, record.name, record.share, record.position, record.leftAt, record.entry,
                 record.above
             )
+            guard let hidden = record.hiddenBefore else { continue }
+            try connection.run(
+                """
+                INSERT INTO earlier_departure (zone, name, share, since) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO NOTHING
+                """,
+                zone, record.name, record.share, hidden
+            )
         }
     }
 

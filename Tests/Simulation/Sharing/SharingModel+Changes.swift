@@ -261,7 +261,11 @@ extension SharingModel {
                 let isRoot = old.shares.values.contains { $0.root == edit.name }
                 if isOwner || !isRoot { note.parent = nil }
             case .note(let parent):
-                guard parent == known?.parent || saved.contains(parent) || visible.contains(parent)
+                // Nobody finds out what is above a root by naming it.
+                let isRoot = old.shares.values.contains { $0.root == edit.name }
+                guard
+                    parent == known?.parent && (isOwner || !isRoot) || saved.contains(parent)
+                        || visible.contains(parent)
                 else { return false }
                 note.parent = parent
             }

@@ -26,6 +26,10 @@ extension Simulation {
         for type in Names.types + [ShareNames.recordType] {
             try await checkQuery(for: type, in: zone, as: user)
         }
+        for type in Names.types {
+            let parent = Names.records[sharing.steps % Names.records.count]
+            try await checkQuery(for: type, below: parent, in: zone, as: user)
+        }
         try await checkShares(of: zone, as: user)
         try await checkFiles(in: zone, as: user)
         try await checkExplanation(of: user)
@@ -233,13 +237,20 @@ extension Simulation {
         return records
     }
 
-    private func checkQuery(for type: String, in zone: SharedZone, as user: Int) async throws {
+    /// - Parameter parent: The record right above those that are asked for: what somebody does not see
+    ///   is above nothing for them.
+    private func checkQuery(
+        for type: String, below parent: String? = nil, in zone: SharedZone, as user: Int
+    ) async throws {
+        let filters = parent.map { [WireFilter(.equals, .system(.parent), .string($0))] } ?? []
         let request = QueryRecords.Request(
-            query: WireQuery(recordType: type), zoneID: zoneID(zone))
+            query: WireQuery(recordType: type, filters: filters), zoneID: zoneID(zone))
         let body = try await post(
             "\(zone.scope(for: user))/records/query", as: Writer(user: user), request.write)
         let visible = sharing.shown[user]?[zone] ?? [:]
-        let expected = visible.filter { Names.type(of: $0.key) == type }
+        let expected = visible.filter { name, look in
+            Names.type(of: name) == type && (parent.map { look.isBelow($0) } ?? true)
+        }
         guard (try? JSONReader.read(body, WireError.init(from:))) == nil else {
             // Nobody may have saved any of this type yet.
             return try demand(expected.isEmpty, "a query for \(type) in \(zone) is refused")
@@ -255,7 +266,9 @@ extension Simulation {
                 "user \(user) queries \(found) in \(zone), of \(visible)")
         }
         try demand(
-            found == expected, "user \(user) queries \(found) in \(zone), expected \(expected)")
+            found == expected,
+            "user \(user) queries \(found)\(parent.map { " below \($0)" } ?? "") in \(zone), "
+                + "expected \(expected)")
     }
 
     /// Everything from the beginning: what a device fetches that comes new.
@@ -395,4 +408,9 @@ extension Simulation {
     private func number(of identity: UserIdentity) -> Int {
         people.firstIndex { $0.recordName == identity.userRecordName } ?? -1
     }
+}
+
+extension String {
+    /// Whether a look (``RecordLook``) shows this record right above the one that it is of.
+    fileprivate func isBelow(_ parent: String) -> Bool { contains(" below \(parent) with ") }
 }

@@ -530,7 +530,7 @@ private final class CountingReader: ZoneReading, RecordReading, ShareReading, Sh
 
     func departures(
         of names: Set<String>, in zone: ZoneKey
-    ) throws -> [String: [String: Position]] {
+    ) throws -> [String: [String: [Position]]] {
         try counted { try base.departures(of: names, in: zone) }
     }
 

@@ -63,8 +63,53 @@ import TidebellWire
         _ = try await bench.acceptHalf(url, as: bench.otto)
         #expect(try await bench.sharedZones(of: bench.otto).zones == [])
         try await bench.finish(try await bench.acceptHalf(url, as: bench.otto).zone)
+        let seen = try await bench.sharedZones(of: bench.otto)
+        #expect(seen.zones == ["Notes"])
+        // The other devices are notified of what was done at first.
+        let told = try await bench.tellParticipants()
+        #expect(told.map(\.event) == [.zoneCreated])
+        #expect(told.map(\.originUser) == [bench.otto.id])
         #expect(try await bench.sharedZones(of: bench.otto).zones == ["Notes"])
         #expect(try await bench.tellParticipants() == [])
+    }
+
+    @Test(
+        "SHARE-16, SUB-57: who accepts what somebody gave them back finds it, and it stays the doing of that one"
+    )
+    func givenBack() async throws {
+        try await bench.finish(try await bench.acceptHalf(url, as: bench.otto).zone)
+        try await bench.tellParticipants()
+        try await bench.change(ShareChanges(participants: [.invited(bench.otto, .none)]))
+        try await bench.tellParticipants()
+        let lost = try await bench.sharedZones(of: bench.otto)
+        #expect(lost.zones == [])
+        // They are still somebody who accepted, so that accepting changes nothing.
+        try await bench.change(
+            ShareChanges(participants: [.invited(bench.otto, .readWrite, .administrator)]))
+        let again = try await bench.acceptHalf(url, as: bench.otto).zone
+        try await bench.finish(again)
+        let back = try await bench.sharedZones(of: bench.otto, since: lost.token)
+        #expect(back.zones == ["Notes"])
+        let told = try await bench.tellParticipants()
+        #expect(told.map(\.event) == [.zoneCreated])
+        #expect(told.map(\.originUser) == [bench.anna.id])
+        #expect(try await bench.tellParticipants() == [])
+        // What comes after the pipeline changes nothing any more.
+        let seen = try await bench.sharedZones(of: bench.otto)
+        #expect(seen.zones == ["Notes"])
+        try await bench.finish(again)
+        #expect(try await bench.sharedZones(of: bench.otto, since: seen.token).zones == [])
+        #expect(try await bench.tellParticipants() == [])
+    }
+
+    @Test("SHARE-17: what was taken from somebody before they accepted once more stays gone")
+    func takenAfterAcceptingAgain() async throws {
+        _ = try await bench.acceptHalf(url, as: bench.otto)
+        let again = try await bench.acceptHalf(url, as: bench.otto).zone
+        try await bench.modify(.share(.forceDelete))
+        try await bench.tellParticipants()
+        try await bench.finish(again)
+        #expect(try await bench.sharedZones(of: bench.otto).zones == [])
     }
 
     @Test("SHARE-14, SHARE-17: what somebody leaves is gone at once, and is not reported again")

@@ -191,6 +191,55 @@ import TidebellWire
         #expect(try await bench.replica(of: bench.mia, from: next).names == fresh.names)
     }
 
+    @Test(
+        "TOK-6, TOK-25: who comes between a record's going and its coming back hears of nothing below it that had not followed"
+    )
+    func comingBetween() async throws {
+        let bench = try await SharingBench()
+        let zoe = try await bench.user("zoe")
+        try await bench.modify(.save(.create, "list", title: "list"))
+        let share = try await bench.share(
+            "list", with: [.invited(bench.otto), .invited(bench.mia), .invited(zoe)])
+        _ = try await bench.accept(share, as: bench.otto)
+        try await bench.makeTree("top", groups: 4, of: 2)
+        try await bench.modify(.save(.forceUpdate, "top", parent: "list"))
+        let all = try await bench.replica(of: bench.otto)
+        #expect(all.names.count == 15)
+        try await bench.modify(limits: few(), .save(.forceUpdate, "top", parent: .some(nil)))
+        _ = try await bench.accept(share, as: bench.mia)
+        let between = try await bench.replica(of: bench.mia)
+        #expect(between.names == ["list", "share"])
+        try await bench.modify(limits: few(), .save(.forceUpdate, "top", parent: "list"))
+        // Of what has not followed yet, one goes, one is taken out, and one comes back by itself.
+        try await bench.modify(
+            ModifyRecords.Operation(.forceDelete, recordName: "top-0-0"),
+            .save(.forceUpdate, "top-1-0", parent: .some(nil)),
+            .save(.forceUpdate, "top-2", parent: "list"))
+        try await bench.modify(.save(.forceUpdate, "top-2-0", parent: .some(nil)))
+        #expect(
+            try await bench.changes(as: bench.mia, since: between.token).named == ["top", "top-2"])
+        // Some have come back when others begin, and all leave again.
+        try await bench.settle(2, steps: 3)
+        _ = try await bench.accept(share, as: zoe)
+        let fresh = try await bench.replica(of: zoe)
+        let back = fresh.names.subtracting(["list", "share", "top", "top-2"])
+        #expect(!back.isEmpty && back.count < 8, "\(back)")
+        try await bench.modify(
+            limits: few(), .save(.forceUpdate, "top", parent: .some(nil)),
+            .save(.forceUpdate, "top-2", parent: .some(nil)))
+        try await bench.settle(2)
+        for (user, replica) in [(bench.mia, between), (zoe, fresh)] {
+            let named = try await bench.changes(as: user, since: replica.token).named
+            // Nobody hears of what they could not see since they began, and of all that they have.
+            let seen =
+                user.id == zoe.id ? fresh.names : back.union(["share", "top", "top-2"])
+            #expect(named.isSubset(of: seen), "\(named)")
+        }
+        for (user, replica) in [(bench.otto, all), (bench.mia, between), (zoe, fresh)] {
+            #expect(try await bench.replica(of: user, from: replica).names == ["list", "share"])
+        }
+    }
+
     @Test("LIMIT-20: a step writes no more rows than it may, also where records change shares")
     func rowsOfStep() async throws {
         let (bench, _) = try await bench(groups: 3, of: 7)
@@ -340,6 +389,20 @@ import TidebellWire
         #expect(try await bench.isSettled())
         try await bench.bench.makeZone("Notes")
         #expect(try await bench.isSettled())
+    }
+}
+
+extension FetchZoneChanges.ZoneAnswer {
+    /// The records that the answer names.
+    fileprivate var named: Set<String> {
+        let names = (page?.records ?? []).map { result in
+            switch result {
+            case .record(let record): record.recordName
+            case .deleted(let tombstone): tombstone.recordName
+            case .failed(let name, _): name
+            }
+        }
+        return Set(names)
     }
 }
 

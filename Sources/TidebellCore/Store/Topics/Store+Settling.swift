@@ -27,6 +27,10 @@ package protocol SettlingWriting: SettlingReading {
     /// many, less than `limit` when none are left.
     func removeEndedHierarchies(in zone: ZoneKey, limit: Int) throws -> Int
 
+    /// Removes what is kept of the zone's records that came back (``SharedRecord/hiddenBefore``), at most
+    /// `limit`; returns how many, less than `limit` when none are left.
+    func removeEarlierDepartures(in zone: ZoneKey, limit: Int) throws -> Int
+
     /// Marks a zone as settled if nothing is left; returns whether that is so.
     func settleZone(_ zone: ZoneKey) throws -> Bool
 }

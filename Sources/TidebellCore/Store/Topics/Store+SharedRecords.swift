@@ -14,10 +14,11 @@ package protocol SharedRecordReading {
     ) throws -> [String: HierarchyMembership]
 
     /// Returns since when nobody sees records in hierarchies that they left, by the names of the
-    /// records and of the shares (``SharedRecord/entry``).
+    /// records and of the shares (``SharedRecord/entry``); of those that came back the same of
+    /// before, too (``SharedRecord/hiddenBefore``), until the zone is settled. Oldest first.
     func departures(
         of names: Set<String>, in zone: ZoneKey
-    ) throws -> [String: [String: Position]]
+    ) throws -> [String: [String: [Position]]]
 
     /// Returns what ``memberships(of:in:)`` does, with the places of the records in the tree, and
     /// the same of all that is above them; nil where these are more than `limit`.
