@@ -3,17 +3,23 @@ import Foundation
 import TidebellProcesses
 
 /// What sharing costs: saves below the root of 10,000 records that are shared with nobody, with one
-/// participant and with 100, and with as many who are notified of every change; and a page of changes
-/// that a participant fetches, beside the owner's.
+/// participant and with 100, and with as many who are notified of every change; a page of changes
+/// that a participant fetches, beside the owner's; and accepting a share, beside asking for one.
 ///
-/// All take turns, so that they meet the same disk; the ratios are of one turn each.
+/// All take turns within each of many short rounds, in an order that changes, so that they meet the same disk
+/// and the same neighbours. A run's figure is the median of its rounds, its ratios those of one round each.
 struct SharingBenchmark {
     let server: BenchServer
     private let records = 10_000
     private let lists = 100
     private let batch = 400
-    private let seconds = 2.0
-    private let fetches = 100
+    private let rounds = 20
+    private let savesPerRound = 100
+    private let fetchesPerRound = 10
+    /// Users who ask for one share and accept another, in each run.
+    private let joiners = 20
+    /// Between the blocks of a round, so that what one leaves to the pipeline is over before the next.
+    private let pause = Duration.milliseconds(40)
 
     /// A zone whose records are shared.
     private struct SharedZone {
@@ -46,49 +52,82 @@ struct SharingBenchmark {
         var participants: [String: [Participant]] = [:]
         for zone in zones { participants[zone.name] = try await share(zone, connection) }
         guard let participant = participants["shared-100"]?.first else { return }
+        let names = ["alone"] + zones.map(\.name)
         var saves: [String: [Double]] = [:]
-        var pages: [String: [Double]] = [:]
-        for _ in 0..<repetitions {
-            for zone in ["alone"] + zones.map(\.name) {
-                saves[zone, default: []].append(try measureSaves(in: zone, connection))
+        var ratios: [String: [Double]] = [:]
+        var pages: [[Double]] = [[], [], []]
+        var joining: [[Double]] = [[], [], []]
+        let door = try openDoor(connection)
+        for run in 0..<repetitions {
+            let found = try await measureSaves(in: names, connection)
+            for name in names {
+                saves[name, default: []].append(Self.median(found[name] ?? []))
+                ratios[name, default: []].append(
+                    Self.median(zip(found[name] ?? [], found["alone"] ?? []).map { $0 / $1 }))
             }
-            pages["owner", default: []].append(
-                try measurePages(
-                    server.path("changes/zone"), #"{"zoneName":"shared-100"}"#, connection))
-            pages["participant", default: []].append(
-                try measurePages(
-                    server.path("changes/zone", scope: "shared", token: participant.token),
-                    participant.zoneID, connection))
+            let fetched = try await measurePages(of: participant, connection)
+            for index in pages.indices { pages[index].append(fetched[index]) }
+            let joined = try await measureJoining(door, run: run, connection)
+            for index in joining.indices { joining[index].append(joined[index]) }
         }
-        let alone = saves["alone"] ?? []
-        report("saves below 10,000, shared with nobody", alone, unit: "per s")
+        report("a save below 10,000, shared with nobody", saves["alone"] ?? [], unit: "µs")
         for zone in zones {
-            let shared = saves[zone.name] ?? []
-            report("saves below 10,000, \(zone.title)", shared, unit: "per s")
+            report("a save below 10,000, \(zone.title)", saves[zone.name] ?? [], unit: "µs")
             report(
-                "a save with \(zone.title) / with nobody", zip(alone, shared).map { $0 / $1 },
-                unit: "times")
+                "a save with \(zone.title) / with nobody", ratios[zone.name] ?? [], unit: "times")
         }
-        let owner = pages["owner"] ?? []
-        let other = pages["participant"] ?? []
-        report("page of 200 changes, the owner", owner, unit: "ms")
-        report("page of 200 changes, a participant", other, unit: "ms")
-        report(
-            "a page of a participant / of the owner", zip(other, owner).map { $0 / $1 },
-            unit: "times")
+        report("page of 200 changes, the owner", pages[0], unit: "ms")
+        report("page of 200 changes, a participant", pages[1], unit: "ms")
+        report("a page of a participant / of the owner", pages[2], unit: "times")
+        report("asking for a share", joining[0], unit: "µs")
+        report("accepting a share, the own database's step included", joining[1], unit: "µs")
+        report("accepting a share / asking for one", joining[2], unit: "times")
     }
 
     // MARK: What is measured
 
-    private func measureSaves(in zone: String, _ connection: HTTPConnection) throws -> Double {
-        let start = Date()
-        var count = 0
-        while Date().timeIntervalSince(start) < seconds {
-            let note = note(UUID().uuidString, count, below: "list-\(count % lists)")
-            _ = try connection.post(server.path("records/modify"), modify(zone, [note]))
-            count += 1
+    /// Returns how long a save took in each zone, in µs, round by round.
+    private func measureSaves(
+        in zones: [String], _ connection: HTTPConnection
+    ) async throws -> [String: [Double]] {
+        var found: [String: [Double]] = [:]
+        for round in 0..<rounds {
+            let first = round % zones.count
+            for zone in zones[first...] + zones[..<first] {
+                try await Task.sleep(for: pause)
+                let start = Date()
+                for number in 0..<savesPerRound {
+                    let note = note(UUID().uuidString, number, below: "list-\(number % lists)")
+                    _ = try connection.post(server.path("records/modify"), modify(zone, [note]))
+                }
+                found[zone, default: []].append(
+                    Date().timeIntervalSince(start) * 1e6 / Double(savesPerRound))
+            }
         }
-        return Double(count) / Date().timeIntervalSince(start)
+        return found
+    }
+
+    /// Returns how long a page takes the owner and a participant, in ms, and the second by the first.
+    private func measurePages(
+        of participant: Participant, _ connection: HTTPConnection
+    ) async throws -> [Double] {
+        let owners = (server.path("changes/zone"), #"{"zoneName":"shared-100"}"#)
+        let theirs = (
+            server.path("changes/zone", scope: "shared", token: participant.token),
+            participant.zoneID
+        )
+        var found: [[Double]] = [[], []]
+        for round in 0..<rounds {
+            for index in round % 2 == 0 ? [0, 1] : [1, 0] {
+                try await Task.sleep(for: pause)
+                let (path, zoneID) = index == 0 ? owners : theirs
+                found[index].append(try measurePages(path, zoneID, connection))
+            }
+        }
+        return [
+            Self.median(found[0]), Self.median(found[1]),
+            Self.median(zip(found[1], found[0]).map { $0 / $1 }),
+        ]
     }
 
     private func measurePages(
@@ -96,13 +135,75 @@ struct SharingBenchmark {
     ) throws -> Double {
         let request = #"{"zones":[{"zoneID":\#(zoneID),"resultsLimit":200}]}"#
         let start = Date()
-        for _ in 0..<fetches {
+        for _ in 0..<fetchesPerRound {
             let answer = try connection.post(path, request)
             guard answer.contains(#""moreComing":true"#) else {
                 throw ProcessFailure(description: "no page came: \(answer.prefix(200))")
             }
         }
-        return Date().timeIntervalSince(start) * 1000 / Double(fetches)
+        return Date().timeIntervalSince(start) * 1000 / Double(fetchesPerRound)
+    }
+
+    /// Two shares: one that may be asked for, and one that is open.
+    private struct Door {
+        var asked: String
+        var open: String
+    }
+
+    private func openDoor(_ connection: HTTPConnection) throws -> Door {
+        Door(
+            asked: try makeShare(of: "asked", #""denyAccessRequests":false"#, connection),
+            open: try makeShare(of: "open", #""publicPermission":"READ_WRITE""#, connection))
+    }
+
+    private func makeShare(
+        of zone: String, _ setting: String, _ connection: HTTPConnection
+    ) throws -> String {
+        try server.makeZone(zone)
+        let share =
+            #"{"recordType":"cloudkit.share","recordName":"share","fields":{},"#
+            + #""forRecord":{"recordName":"root"},\#(setting)}"#
+        _ = try connection.post(
+            server.path("records/modify"), modify(zone, [note("root", 0, below: nil)]))
+        let answer = try connection.post(server.path("records/modify"), modify(zone, [share]))
+        guard let guid = Self.text(of: "shortGUID", in: answer) else {
+            throw ProcessFailure(description: "no share came: \(answer.prefix(300))")
+        }
+        return guid
+    }
+
+    /// Returns how long asking and accepting take users who are new to both shares, in µs, and the second
+    /// by the first. Both write the share; only who accepts has a step in their own database, too.
+    private func measureJoining(
+        _ door: Door, run: Int, _ connection: HTTPConnection
+    ) async throws -> [Double] {
+        var found: [[Double]] = [[], []]
+        for number in 0..<joiners {
+            let token = try await server.program.token(["user", "add", "joiner-\(run)-\(number)"])
+            // The first request makes the container's user.
+            _ = try connection.post(server.path("zones/list", token: token), "{}")
+            for index in number % 2 == 0 ? [0, 1] : [1, 0] {
+                try await Task.sleep(for: pause)
+                let guid = index == 0 ? door.asked : door.open
+                let call = index == 0 ? "records/requestAccess" : "records/accept"
+                let path = server.path(call, scope: "public", token: token)
+                let start = Date()
+                let answer = try connection.post(
+                    path, #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#)
+                found[index].append(Date().timeIntervalSince(start) * 1e6)
+                guard !answer.contains("serverErrorCode") else {
+                    throw ProcessFailure(description: "\(call): \(answer.prefix(300))")
+                }
+            }
+        }
+        return [
+            Self.median(found[0]), Self.median(found[1]),
+            Self.median(zip(found[1], found[0]).map { $0 / $1 }),
+        ]
+    }
+
+    private static func median(_ values: [Double]) -> Double {
+        values.isEmpty ? 0 : values.sorted()[values.count / 2]
     }
 
     // MARK: What is there
