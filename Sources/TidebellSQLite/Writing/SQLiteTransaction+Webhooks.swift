@@ -74,7 +74,8 @@ extension SQLiteTransaction {
     /// Puts the users of notifications in the queues of the webhooks of their containers, where
     /// they do not wait, each from the first one on.
     func queueForWebhooks(_ notifications: [StoredNotification]) throws {
-        guard !notifications.isEmpty else { return }
+        // Where there is none, as in most clouds, looking for each user's costs more than this.
+        guard !notifications.isEmpty, try hasRow("webhook", by: "id") else { return }
         var known: Set<UserID> = []
         let first = notifications.filter { known.insert($0.user).inserted }
         try connection.run(

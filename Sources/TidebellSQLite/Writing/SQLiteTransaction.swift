@@ -38,6 +38,12 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
         self.scopes = scopes
     }
 
+    /// Whether a table has a row, which its greatest value in a column with an index shows.
+    func hasRow(_ table: StaticString, by column: StaticString) throws -> Bool {
+        try connection.first("SELECT max(\(column)) IS NOT NULL FROM \(table)") { $0.int(0) == 1 }
+            ?? false
+    }
+
     /// What a caller gets who names something this store never gave.
     func missing(_ what: String) -> DatabaseError {
         DatabaseError(resultCode: .SQLITE_NOTFOUND, message: "\(what) is not in this store")
