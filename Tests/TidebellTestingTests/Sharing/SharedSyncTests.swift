@@ -103,6 +103,46 @@ struct AutomaticSharedSyncTests {
     }
 }
 
+/// By themselves for the same reason.
+@Suite("Sync engines of who leaves a share", .hangs)
+struct LeavingSyncTests {
+    @Test(
+        "SHARE-26, SHARE-14: engines that sync by themselves notice that their user left a share, on the device that left and on the other one"
+    )
+    func leaving() async throws {
+        let people = try await Sharers()
+        let places = [people.bensPhone, people.bensLaptop].map(\.sharedDatabase)
+        let apps = places.map { _ in SharedLists() }
+        let engines = zip(apps, places).map { $0.engine(on: $1, automatically: true) }
+        for app in apps { await eventually { app.hasReported("fetched") } }
+        let share = try await people.share()
+        try await people.accept(share)
+        for app in apps {
+            await eventually { app.hasReported("+list") && app.hasReported("+milk") }
+        }
+        for app in apps { _ = app.takeEvents() }
+
+        // As Apple's sharing controller does it: beside the engine.
+        let shareID = try await people.bensID(share.recordID.recordName)
+        let results = try await places[0].modifyRecords(saving: [], deleting: [shareID])
+        try results.deleteResults[shareID]?.get()
+        for app in apps { await eventually { app.hasReported("zone ended") } }
+
+        // Whoever comes back is in again, and both engines find it.
+        for app in apps { _ = app.takeEvents() }
+        let annas = try await people.annasPhone.privateDatabase.record(for: share.recordID)
+        let known = try #require(annas as? CKShare)
+        #expect(known.participants.count == 1)
+        known.addParticipant(try await people.ben())
+        try await people.annasPhone.privateDatabase.save(known)
+        try await people.accept(known)
+        for app in apps {
+            await eventually { app.hasReported("+list") && app.hasReported("+milk") }
+        }
+        for engine in engines { await engine.cancelOperations() }
+    }
+}
+
 /// An app with one engine, which keeps what the engine reported, in short.
 private final class SharedLists: CKSyncEngineDelegate {
     private let events = Mutex<[String]>([])
