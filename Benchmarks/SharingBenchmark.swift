@@ -13,13 +13,15 @@ struct SharingBenchmark {
     private let records = 10_000
     private let lists = 100
     private let batch = 400
-    private let rounds = 20
+    private let rounds = 10
     private let savesPerRound = 100
     private let fetchesPerRound = 10
     /// Users who ask for one share and accept another, in each run.
     private let joiners = 20
-    /// Between the blocks of a round, so that what one leaves to the pipeline is over before the next.
+    /// Before what is measured, so that what was measured last leaves nothing to the pipeline.
     private let pause = Duration.milliseconds(40)
+    /// The same for each participant of the zone that was measured last; twice that where they are notified.
+    private let pausePerParticipant = Duration.milliseconds(10)
 
     /// A zone whose records are shared.
     private struct SharedZone {
@@ -59,7 +61,7 @@ struct SharingBenchmark {
         var joining: [[Double]] = [[], [], []]
         let door = try openDoor(connection)
         for run in 0..<repetitions {
-            let found = try await measureSaves(in: names, connection)
+            let found = try await measureSaves(in: zones, connection)
             for name in names {
                 saves[name, default: []].append(Self.median(found[name] ?? []))
                 ratios[name, default: []].append(
@@ -86,22 +88,29 @@ struct SharingBenchmark {
 
     // MARK: What is measured
 
-    /// Returns how long a save took in each zone, in µs, round by round.
+    /// Returns how long a save took in each zone, in µs, round by round; with "alone", which is shared
+    /// with nobody.
     private func measureSaves(
-        in zones: [String], _ connection: HTTPConnection
+        in zones: [SharedZone], _ connection: HTTPConnection
     ) async throws -> [String: [Double]] {
+        let zones = [SharedZone(name: "alone", participants: 0, notified: false)] + zones
         var found: [String: [Double]] = [:]
         for round in 0..<rounds {
-            let first = round % zones.count
-            for zone in zones[first...] + zones[..<first] {
-                try await Task.sleep(for: pause)
+            // Each comes after another one in turn.
+            let stride = 1 + round % (zones.count - 1)
+            for index in zones.indices {
+                let zone = zones[(round + index * stride) % zones.count]
                 let start = Date()
                 for number in 0..<savesPerRound {
                     let note = note(UUID().uuidString, number, below: "list-\(number % lists)")
-                    _ = try connection.post(server.path("records/modify"), modify(zone, [note]))
+                    _ = try connection.post(
+                        server.path("records/modify"), modify(zone.name, [note]))
                 }
-                found[zone, default: []].append(
+                found[zone.name, default: []].append(
                     Date().timeIntervalSince(start) * 1e6 / Double(savesPerRound))
+                try await Task.sleep(
+                    for: pause + pausePerParticipant * zone.participants
+                        * (zone.notified ? 2 : 1))
             }
         }
         return found
