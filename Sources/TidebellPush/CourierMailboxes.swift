@@ -281,6 +281,7 @@ private struct Pending {
 
     /// What is given out: after a loss it is marked as incomplete.
     var payload: [UInt8] {
-        followsDropped ? WirePushPayload.markedAsPruned(notification.payload) : notification.payload
+        let payload = notification.wholePayload
+        return followsDropped ? WirePushPayload.markedAsPruned(payload) : payload
     }
 }

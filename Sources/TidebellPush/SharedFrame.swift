@@ -11,10 +11,8 @@ package struct SharedFrame: Sendable, Hashable {
 
     /// Encodes a notification; a payload is one line, because JSON escapes every
     /// line break inside a string.
-    package init(_ notification: StoredNotification) {
-        bytes = ServerSentEvent.encoded(
-            id: String(notification.sequence.rawValue), data: notification.payload
-        )
+    fileprivate init(_ payload: [UInt8], at sequence: NotificationSequence) {
+        bytes = ServerSentEvent.encoded(id: String(sequence.rawValue), data: payload)
     }
 }
 
@@ -22,8 +20,10 @@ package struct SharedFrame: Sendable, Hashable {
 package struct StreamEvent: Sendable, Hashable {
     /// The cursor to resume after this event.
     package let sequence: NotificationSequence
-    /// What to write to the connection.
+    /// What to write to a connection that carries as much as Apple's push service does.
     package let frame: SharedFrame
+    /// What to write to one that has room for more (PRUNE-8); the same bytes where nothing was cut.
+    package let wholeFrame: SharedFrame
 }
 
 /// What a device's stream writes next.
@@ -36,7 +36,9 @@ package enum StreamPart: Sendable, Hashable {
 extension StreamEvent {
     /// The event that carries a notification.
     init(_ notification: StoredNotification) {
-        sequence = notification.sequence
-        frame = SharedFrame(notification)
+        let sequence = notification.sequence
+        let frame = SharedFrame(notification.payload, at: sequence)
+        wholeFrame = notification.fullPayload.map { SharedFrame($0, at: sequence) } ?? frame
+        (self.sequence, self.frame) = (sequence, frame)
     }
 }

@@ -50,7 +50,7 @@ extension StoreConformance {
                     for: .anna, after: .start, excludingOrigin: nil, limit: 9
                 )
                 #expect(log.map(\.payload) == [Array("{}".utf8), Array("{}".utf8)])
-                #expect(log.map(\.fullPayload) == [nil, nil])
+                #expect(log.map(\.fullPayload) == [nil, saved[1].fullPayload])
             }
         },
         Check("NOTIF-13: a notification that is read leaves a mark at a new position") { store in

@@ -60,6 +60,34 @@ struct StreamTests {
         #expect(event.hasSuffix("}\n\n"))
     }
 
+    @Test("PRUNE-8: a stream carries the whole payload, or if asked that of Apple's push service")
+    func wholePayloads() async throws {
+        let body = String(repeating: "x", count: PayloadPruner.limit)
+        for query in ["", "&payload=apns"] {
+            let api = try await TestAPI()
+            try await api.makeZone("A")
+            let saved = try await api.post(
+                "private/subscriptions/modify",
+                """
+                {"operations":[{"operationType":"create","subscription":{"subscriptionID":"s",\
+                "subscriptionType":"zone","zoneID":{"zoneName":"A"},\
+                "notificationInfo":{"alertBody":"\(body)"}}}]}
+                """)
+            #expect(saved.status == 200 && !saved.text.contains("serverErrorCode"))
+            await register(api)
+            var pieces = Pieces(await open(api, query))
+            _ = try await pieces.next()
+            try await change(api, "a")
+            let event = try #require(try await pieces.next())
+            #expect(event.contains(body) == query.isEmpty)
+            #expect(event.contains(#""p":1"#) == !query.isEmpty)
+            // What waits in the log is no other.
+            var again = Pieces(await open(api, query + "&cursor=0"))
+            _ = try await again.next()
+            #expect(try await again.next() == event)
+        }
+    }
+
     @Test("A stream resumes after its cursor, given as parameter or as Last-Event-ID")
     func cursor() async throws {
         let api = try await subscribedAPI()
@@ -205,6 +233,10 @@ struct StreamTests {
             (
                 "GET", "notifications/stream", "&clientId=d&cursor=new", "",
                 "cursor 'new' is not the ID of an event"
+            ),
+            (
+                "GET", "notifications/stream", "&clientId=d&payload=whole", "",
+                "payload 'whole' is not 'apns'"
             ),
             (
                 "POST", "notifications/ack", "", #"{"cursor":"1"}"#,

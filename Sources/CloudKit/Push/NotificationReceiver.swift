@@ -207,7 +207,8 @@ final class NotificationReceiver: Sendable {
             method: StreamNotifications.route.method.rawValue,
             path: try container.path(
                 of: StreamNotifications.self,
-                parameters: cursor.map { [(WireProtocol.cursor, $0)] } ?? [],
+                parameters: [(WireProtocol.payload, WireProtocol.payloadOfAPNs)]
+                    + (cursor.map { [(WireProtocol.cursor, $0)] } ?? []),
                 at: address
             ),
             headers: RequestOptions().headers(hasBody: false)

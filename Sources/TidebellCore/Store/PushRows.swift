@@ -147,11 +147,13 @@ package struct StoredNotification: Sendable, Hashable {
     package var database: DatabaseID
     package var subscriptionID: String
     package var originClient: String?
-    /// The payload, encoded once for all devices and routes.
+    /// The payload as Apple's push service takes it, encoded once for all devices.
     package var payload: [UInt8]
-    /// The payload as it was before pruning; nil if nothing was pruned. Only to be
-    /// stored: it comes back in the user's history (NOTIF-8).
+    /// The payload as it was before pruning, up to ``PayloadPruner/historyLimit``; nil if nothing was
+    /// pruned, or once the notification was read (NOTIF-8).
     package var fullPayload: [UInt8]?
+    /// The payload for routes that have room for more than Apple's push service (PRUNE-8).
+    package var wholePayload: [UInt8] { fullPayload ?? payload }
     /// Whether it is a background push: APNs priority 5 (NINFO-25).
     package var isBackground: Bool
     /// Notifications of one user, database, subscription and origin with equal

@@ -405,7 +405,11 @@ extension OpenAPI {
                 summary: "Sends each push of the device as a server-sent event; an extension.",
                 response: .bytes(["text/event-stream"]),
                 parameters: [
-                    ("cursor", "The newest event the device has; also as the header Last-Event-ID.")
+                    (
+                        "cursor",
+                        "The newest event the device has; also as the header Last-Event-ID."
+                    ),
+                    ("payload", "'apns' for payloads cut as Apple's push service has them."),
                 ])
         ),
         (

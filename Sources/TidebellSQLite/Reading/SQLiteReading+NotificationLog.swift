@@ -106,7 +106,7 @@ extension StoredNotification {
     /// What ``init(_:)`` reads, in its order.
     static let columns = """
         sequence, user, notification_id, database, subscription_id, origin_client, payload,
-        background, collapse_id, created_at
+        full_payload, background, collapse_id, created_at
         """
     fileprivate static let log = """
         SELECT \(columns) FROM notification
@@ -128,9 +128,10 @@ extension StoredNotification {
             subscriptionID: columns.text(4),
             originClient: columns.optionalText(5),
             payload: columns.bytes(6),
-            isBackground: columns.bool(7),
-            collapseID: columns.optionalText(8).map(CollapseID.init(rawValue:)),
-            createdAt: try columns.value(9)
+            fullPayload: columns.optionalBytes(7),
+            isBackground: columns.bool(8),
+            collapseID: columns.optionalText(9).map(CollapseID.init(rawValue:)),
+            createdAt: try columns.value(10)
         )
     }
 }

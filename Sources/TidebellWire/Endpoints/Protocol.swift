@@ -32,6 +32,11 @@ package enum WireProtocol {
     package static let clientID = "clientId"
     /// Query parameter of the device stream: the newest event the device has.
     package static let cursor = "cursor"
+    /// Query parameter of the device stream: with ``payloadOfAPNs`` its payloads are cut as Apple's
+    /// push service has them, so that a device sees what it would see there (PRUNE-8).
+    package static let payload = "payload"
+    /// The value of ``payload``.
+    package static let payloadOfAPNs = "apns"
     /// What clients may replace by a file name in a download URL (web-services 4.4).
     package static let fileNamePlaceholder = "${f}"
     /// The most operations or records in a request of a plain web client (LIMIT-5).

@@ -37,7 +37,7 @@ import Testing
         #expect(
             connection.request.query == [
                 "ckAPIToken": "api-token", "ckWebAuthToken": "web+token/1=",
-                "clientId": "device-1",
+                "clientId": "device-1", "payload": "apns",
             ]
         )
         connection.send(Self.ready("10"))

@@ -284,14 +284,14 @@ import TidebellWire
 
 extension World {
     /// Makes a courier reach a device.
-    fileprivate func connect(_ courier: String, _ device: StoredDevice) async throws {
+    func connect(_ courier: String, _ device: StoredDevice) async throws {
         let token = StoredPushToken(
             token: "token of \(courier)", apnsEnvironment: .development, courier: courier)
         try await store.write(.everything) { try $0.putPushToken(token, notifying: device.key) }
     }
 
     /// Asks a courier without waiting.
-    fileprivate func poll(_ courier: String) async throws -> CourierMessage? {
+    func poll(_ courier: String) async throws -> CourierMessage? {
         try await couriers.next(courier: courier, waitingUpTo: .zero)
     }
 }

@@ -131,6 +131,30 @@ import TidebellWire
             #expect(!text.contains(#""p":1"#))
         }
     }
+
+    @Test("PRUNE-8: couriers and streams carry in full what Apple's push service gets cut")
+    func wholePayload() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.connect("capability", try await world.device("page", of: anna))
+            let body = String(repeating: "x", count: PayloadPruner.limit)
+            let info = Self.info { $0.alert.body = body }
+            try await world.subscribe(anna, .query, type: "FeedItem", info: info)
+            try await world.create(["a"], of: anna)
+            _ = try await world.pipeline.drain()
+            let notification = try #require(try await world.log(of: anna).first)
+            #expect(notification.payload.count <= PayloadPruner.limit)
+            let message = try #require(try await world.poll("capability"))
+            let text = String(decoding: message.payload, as: UTF8.self)
+            #expect(text.contains(body) && !text.contains(#""p":1"#))
+            let event = StreamEvent(notification)
+            let whole = String(decoding: event.wholeFrame.bytes, as: UTF8.self)
+            #expect(whole.contains("data: \(text)\n"))
+            let cut = String(decoding: event.frame.bytes, as: UTF8.self)
+            #expect(
+                cut.contains("data: \(String(decoding: notification.payload, as: UTF8.self))\n"))
+        }
+    }
 }
 
 /// The badge of a payload.

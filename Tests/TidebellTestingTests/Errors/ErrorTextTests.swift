@@ -166,4 +166,34 @@ struct ErrorTextTests {
                 + "changes are fetched in a CKRecordZone"
         )
     }
+
+    @Test("QUERY-21: a field that nobody knows is compared with those there are")
+    func misspelledField() async throws {
+        let found = try await text { database in
+            _ = try await database.records(
+                matching: CKQuery(
+                    recordType: "Note", predicate: NSPredicate(format: "tilte == 'milk'")),
+                inZoneWith: Self.zoneID
+            )
+        }
+        #expect(
+            found == "query: the predicate's == on 'tilte': Did not find field: 'tilte' in type "
+                + "'Note'; did you mean 'title'?"
+        )
+    }
+
+    @Test("NINFO-16: desired keys are called so, not by the wire's word")
+    func desiredKeys() async throws {
+        let found = try await text { database in
+            let subscription = CKQuerySubscription(
+                recordType: "Note", predicate: NSPredicate(value: true), subscriptionID: "s",
+                options: .firesOnRecordCreation
+            )
+            let info = CKSubscription.NotificationInfo()
+            info.desiredKeys = ["a", "b", "c", "d"]
+            subscription.notificationInfo = info
+            try await database.save(subscription)
+        }
+        #expect(found == "desiredKeys names 4 fields; at most 3 fit a push")
+    }
 }

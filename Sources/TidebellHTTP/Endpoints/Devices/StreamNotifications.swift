@@ -10,9 +10,11 @@ extension StreamNotifications: Endpoint {
     /// Answers with a stream that ends only with the connection or the server.
     ///
     /// It begins after the `cursor` (or `Last-Event-ID`) given, else after what
-    /// the device acknowledged.
+    /// the device acknowledged. Payloads are whole unless `payload=apns` asks for
+    /// those of Apple's push service.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let cloud = exchange.cloud
+        let isCut = try exchange.cutsPayloads()
         let slot = try cloud.heldRequests.takeSlot(
             for: .account(try exchange.call.requireUser().account)
         )
@@ -30,7 +32,7 @@ extension StreamNotifications: Endpoint {
             ],
             body: .stream { writer in
                 try await writer.write(begin.announcement)
-                try await forward(stream, to: &writer, of: cloud)
+                try await forward(stream, isCut: isCut, to: &writer, of: cloud)
                 withExtendedLifetime(slot) {}
             }
         )
@@ -75,7 +77,7 @@ extension StreamNotifications: Endpoint {
     }
 
     private static func forward(
-        _ stream: DeviceStream, to writer: inout any BodyWriter, of cloud: Cloud
+        _ stream: DeviceStream, isCut: Bool, to writer: inout any BodyWriter, of cloud: Cloud
     ) async throws {
         var parts = stream.makeAsyncIterator()
         while let part = try await parts.nextPart() {
@@ -83,7 +85,7 @@ extension StreamNotifications: Endpoint {
                 try await writer.write(ServerSentEvent.heartbeat)
                 continue
             }
-            try await writer.write(event.frame.bytes)
+            try await writer.write((isCut ? event.frame : event.wholeFrame).bytes)
             cloud.journal.record(
                 Delivery(
                     notification: event.sequence, user: stream.device.user,
@@ -104,6 +106,17 @@ extension Exchange {
             listeners.insert(.apiToken(hash: Secret.hash(token)))
         }
         return listeners
+    }
+
+    /// Whether the client wants payloads as Apple's push service has them.
+    fileprivate func cutsPayloads() throws -> Bool {
+        guard let text = try target.parameter(WireProtocol.payload) else { return false }
+        guard text == WireProtocol.payloadOfAPNs else {
+            throw WireError.badRequest(
+                "\(WireProtocol.payload) '\(WireError.shortened(text))' is not "
+                    + "'\(WireProtocol.payloadOfAPNs)'")
+        }
+        return true
     }
 
     /// The newest event the device has, if the request names one.
