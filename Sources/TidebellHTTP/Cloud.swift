@@ -19,6 +19,10 @@ package struct Cloud: Sendable {
     package var tokenUses: TokenUses
     /// The topic of a container's native pushes; nil where none are sent.
     package var topic: @Sendable (ContainerKey) -> String?
+    /// What the hash of a new password costs.
+    package var passwordCost = Password.Cost.standard
+    /// What the server counts, in the text format of Prometheus.
+    package var metricsText: @Sendable () -> String = { "" }
     /// Where passwords are checked.
     package var signIns: SignInGate
     /// What was logged as damaged.
@@ -43,6 +47,10 @@ package struct Cloud: Sendable {
     package let shareURLKey: [UInt8]
     /// What the cookies and forms of shares' pages are made with.
     let sharePageKey: [UInt8]
+    /// The same of the pages about a user's account.
+    let accountPageKey: [UInt8]
+    /// New users by the sign-in page.
+    let signUps: SignUpPace
     /// What fields and kept answers are encrypted with; nil keeps them as they are.
     package var rootKey: RootKey?
     /// What callers have of the server now.
@@ -76,6 +84,7 @@ package struct Cloud: Sendable {
         transferCapacity: Int = Cloud.transferCapacity,
         rootKey: RootKey? = nil,
         shares: Shares,
+        metricsText: @escaping @Sendable () -> String = { "" },
         limits: Limits = Limits(),
         time: Time,
         randomness: Randomness,
@@ -86,6 +95,8 @@ package struct Cloud: Sendable {
         assetSealKeys = AssetSeal.Keys(secret)
         shareURLKey = secret.key(.shareURLs)
         sharePageKey = secret.key(.sharePages)
+        accountPageKey = KeyDerivation.key(named: "account pages", of: secret.key(.sharePages))
+        signUps = SignUpPace(limits: shares.limits, elapsed: time.elapsed)
         self.streams = streams
         self.couriers = couriers
         self.journal = journal
@@ -100,6 +111,7 @@ package struct Cloud: Sendable {
             mostPerCourier: shares.limits.courierPolls, elapsed: time.elapsed)
         signIns = SignInGate(limits: shares.limits, time: time)
         self.rootKey = rootKey
+        self.metricsText = metricsText
         self.limits = limits
         schemas = SchemaCache(capacity: limits.cachedSchemaFields)
         longReads = LongReads(limits.longReads)

@@ -25,7 +25,8 @@ package enum Router {
         ExplainPush.self, AddServerKey.self, ListServerKeys.self, RevokeServerKey.self,
     ]
     private static let serverEndpoints: [any ServerEndpoint.Type] = [
-        ReportHealth.self, ReportReadiness.self, ReportVersion.self, PollCourier.self,
+        ReportHealth.self, ReportReadiness.self, ReportVersion.self, ReportMetrics.self,
+        PollCourier.self,
         ShowWelcome.self, SendScript.self, SendOpenAPI.self,
     ]
     private static let assetEndpoints: [any AssetEndpoint.Type] = [
@@ -50,10 +51,12 @@ package enum Router {
     static let admin = table(of: adminEndpoints, at: .admin) { $0.route }
     /// The endpoints of the server itself.
     static let server = table(of: serverEndpoints, at: .server) { $0.route }
-    /// The pages for people, by what their paths begin with.
-    static let pages: [(stem: String, page: any WebPage.Type)] = [
-        ShowShare.self
-    ].map { (stem: $0.route.path.stem, page: $0) }
+    /// The pages for people.
+    static let pages: [any WebPage.Type] = [
+        ShowShare.self, ShowSignIn.self, ShowAccount.self, ShowPasswordReset.self,
+    ]
+    /// The same, by what their paths begin with.
+    private static let pageNames = pages.map { (name: "/\($0.route.path.action)", page: $0) }
     /// The endpoints of files, called by clients that the URL was given to.
     static let assets = table(of: assetEndpoints, at: .assets) { $0.route }
 
@@ -89,10 +92,14 @@ package enum Router {
 
     /// Returns the page whose path this is, with what follows its name; nil for whatever is none.
     static func page(of target: String) -> (page: any WebPage.Type, argument: String)? {
-        guard let page = pages.first(where: { target.utf8.starts(with: $0.stem.utf8) })?.page,
-            let segments = try? RequestTarget(target).segments, segments.count == 2
-        else { return nil }
-        return (page, segments[1])
+        for (name, page) in pageNames where target.utf8.starts(with: name.utf8) {
+            guard let segments = try? RequestTarget(target).segments,
+                segments[0] == page.route.path.action,
+                segments.count == (page.takesArgument ? 2 : 1)
+            else { continue }
+            return (page, page.takesArgument ? segments[1] : "")
+        }
+        return nil
     }
 
     /// Finds the endpoint of a path, or fails with the sentence that names what

@@ -18,15 +18,19 @@ package struct WebServices: Sendable {
     package let publicURL: String?
     /// Where the apps are that shares are opened in.
     let shareApps: ShareAppLinks
+    /// Whether whoever opens the sign-in page can be a user.
+    package let allowsSignUp: Bool
     private let authentication: Authentication
 
     /// Creates the API of a cloud.
     package init(
-        cloud: Cloud, publicURL: String? = nil, shareApps: ShareAppLinks = ShareAppLinks()
+        cloud: Cloud, publicURL: String? = nil, shareApps: ShareAppLinks = ShareAppLinks(),
+        allowsSignUp: Bool = false
     ) {
         self.cloud = cloud
         self.publicURL = publicURL
         self.shareApps = shareApps
+        self.allowsSignUp = allowsSignUp
         authentication = Authentication(cloud: cloud)
     }
 
@@ -35,14 +39,17 @@ package struct WebServices: Sendable {
         let uuid = cloud.randomness.makeUUID().uuidString.lowercased()
         var response: WebResponse
         var account: AccountID?
+        let isLogged = cloud.logger.logLevel <= .info
+        let start = isLogged ? cloud.time.elapsed() : .zero
         if let page = Router.page(of: request.target) {
-            response = await respond(to: request, at: page, uuid: uuid)
+            response = await respond(to: request, at: page, uuid: uuid, countedFor: &account)
         } else {
             do {
                 try request.checkHost()
                 response =
                     request.method == .options
-                    ? CrossOrigin.preflight(for: request)
+                    ? CrossOrigin.preflight(
+                        for: request, opensNetwork: cloud.shares.limits.opensPrivateNetwork)
                     : try await answer(request, countedFor: &account)
             } catch {
                 response = counted(
@@ -51,12 +58,48 @@ package struct WebServices: Sendable {
             CrossOrigin.allow(request, in: &response)
         }
         response.headers[.requestUUID] = uuid
-        cloud.logger.debug(
-            "request answered",
-            metadata: Self.metadata(
-                of: request, uuid: uuid, adding: ["status": "\(response.status)"])
-        )
+        if isLogged {
+            let duration = cloud.time.elapsed() - start
+            log(response, to: request, uuid: uuid, after: duration, account: account)
+        }
         return response
+    }
+
+    /// Logs a request in one line: what was answered, to whom, how long it took, and why not.
+    private func log(
+        _ response: WebResponse, to request: WebRequest, uuid: String, after duration: Duration,
+        account: AccountID?
+    ) {
+        var metadata: Logger.Metadata = [
+            "status": "\(response.status)",
+            "milliseconds": "\((duration / .milliseconds(1) * 10).rounded() / 10)",
+        ]
+        if let account { metadata["account"] = "\(account.rawValue)" }
+        if let failure = response.failure {
+            metadata["code"] = "\(failure.code.rawValue)"
+            // A reason may quote the path, in which a secret may stand.
+            if !Self.hasSecretPath(request) { metadata["reason"] = "\(Self.line(failure.reason))" }
+        }
+        cloud.logger.info(
+            "request answered", metadata: Self.metadata(of: request, uuid: uuid, adding: metadata))
+    }
+
+    /// Bytes of an error's reason in the log.
+    private static let loggedReason = 200
+
+    private static let replacement: Unicode.Scalar = "\u{FFFD}"
+
+    /// A reason as part of a line: what a client sent and it quotes begins no line of its own.
+    private static func line(_ reason: String) -> String {
+        let scalars = reason.unicodeScalars.map { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: Self.replacement
+            default: scalar
+            }
+        }
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars)
+        return WireError.shortened(String(text), to: loggedReason)
     }
 
     /// Sets `account` to the caller's as soon as that is known: errors count for it, too.
@@ -150,7 +193,9 @@ package struct WebServices: Sendable {
         container: ContainerKey, scope: DatabaseScope, countedFor account: inout AccountID?
     ) async throws -> Exchange {
         let baseURL = publicURL ?? request.baseURL
-        let signIn = SignInPage(baseURL: baseURL, container: container)
+        let signIn = SignInPage(
+            baseURL: baseURL, container: container,
+            apiToken: try? target.parameter(WireProtocol.apiToken))
         if request.headers[.requestKeyID] != nil {
             return try await signedExchange(
                 request, target, route: route, scope: scope, signIn: signIn,
@@ -279,8 +324,11 @@ extension WebRequest {
 
     /// The URL of this server as the client wrote it.
     var baseURL: String {
-        guard let host = headers[.hostField], Self.isHost(host) else { return "http://localhost" }
-        return "http://\(host)"
+        let scheme = isSecure ? "https" : "http"
+        guard let host = headers[.hostField], Self.isHost(host) else {
+            return "\(scheme)://localhost"
+        }
+        return "\(scheme)://\(host)"
     }
 
     private static func isHost(_ text: String) -> Bool {

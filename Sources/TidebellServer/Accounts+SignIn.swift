@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
 package import TidebellHTTP
+import TidebellWire
 
 // Which users may sign in, and how.
 extension Accounts {
@@ -34,5 +35,19 @@ extension Accounts {
     /// Whether a user is disabled; false for one who is not there.
     package func isDisabled(_ name: String) async throws -> Bool {
         try await store.read { try $0.signIn(calledBy: name)?.isDisabled ?? false }
+    }
+
+    /// Makes a link by which a user sets a new password, once, and returns what stands behind the
+    /// server's URL.
+    package func makeResetLink(
+        for name: String, lifetime: Duration = MakeResetLink.lifetime
+    ) async throws -> String {
+        let now = time.now()
+        let secret = Secret.make(from: randomness)
+        try await store.write(.account(try await account(named: name))) {
+            try MakeResetLink.run(
+                Secret.resetLinkHash(secret), of: name, lifetime: lifetime, at: now, in: $0)
+        }
+        return ShowPasswordReset.route.path.stem + secret
     }
 }

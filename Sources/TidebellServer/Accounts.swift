@@ -75,11 +75,14 @@ package struct Accounts: Sendable {
 
     /// Returns a new API token for a container, or for all of them.
     ///
-    /// - Parameter lifetime: How long it is valid; nil for ever.
+    /// - Parameters:
+    ///   - lifetime: How long it is valid; nil for ever.
+    ///   - signIn: How users sign in on the server's page.
     package func makeAPIToken(
-        named name: String, for container: ContainerKey? = nil, lifetime: Duration? = nil
+        named name: String, for container: ContainerKey? = nil, lifetime: Duration? = nil,
+        signIn: AppSignIn = AppSignIn()
     ) async throws -> String {
-        try await make(.api, named: name, for: container, lifetime: lifetime)
+        try await make(.api, named: name, for: container, lifetime: lifetime, signIn: signIn)
     }
 
     /// Returns a new management token, with which the operator asks over the
@@ -91,13 +94,15 @@ package struct Accounts: Sendable {
     }
 
     private func make(
-        _ kind: TokenKind, named name: String, for container: ContainerKey?, lifetime: Duration?
+        _ kind: TokenKind, named name: String, for container: ContainerKey?, lifetime: Duration?,
+        signIn: AppSignIn = AppSignIn()
     ) async throws -> String {
         let now = time.now()
         let (token, hash) = makeToken()
         try await store.write(.store) {
             try AddToken.run(
-                kind, hash, named: name, for: container, lifetime: lifetime, at: now, in: $0
+                kind, hash, named: name, for: container, lifetime: lifetime, signIn: signIn,
+                at: now, in: $0
             )
         }
         return token

@@ -49,9 +49,11 @@ package struct CloudServices: Sendable {
     ///     requests draw whenever that runs; nil for where requests draw.
     ///   - shares: How much of the server one caller may take.
     ///   - httpMetrics: Counts what the API's bounds refuse.
+    ///   - metricsText: What the server counts, in the text format of Prometheus.
     ///   - publicURL: The URL clients reach the server under; nil takes what
     ///     each request's `Host` header names.
     ///   - shareApps: Where the apps are that shares are opened in.
+    ///   - allowsSignUp: Whether whoever opens the sign-in page can be a user.
     ///   - apns: The way to Apple's push service; nil for none.
     ///   - onIdle: Called whenever that way may have nothing left to do now, and when a device's
     ///     stream closed.
@@ -70,8 +72,10 @@ package struct CloudServices: Sendable {
         transferCapacity: Int = Cloud.transferCapacity,
         shares: ShareLimits = ShareLimits(),
         metrics httpMetrics: HTTPMetrics = HTTPMetrics(),
+        metricsText: @escaping @Sendable () -> String = { "" },
         publicURL: String? = nil,
         shareApps: ShareAppLinks = ShareAppLinks(),
+        allowsSignUp: Bool = false,
         apns: APNsConfiguration? = nil,
         onIdle: @escaping @Sendable () -> Void = {},
         logger: Logger,
@@ -151,12 +155,13 @@ package struct CloudServices: Sendable {
                 transferCapacity: transferCapacity,
                 rootKey: rootKey,
                 shares: shares,
+                metricsText: metricsText,
                 limits: limits,
                 time: time,
                 randomness: randomness,
                 logger: logger
             ),
-            publicURL: publicURL, shareApps: shareApps
+            publicURL: publicURL, shareApps: shareApps, allowsSignUp: allowsSignUp
         )
     }
 

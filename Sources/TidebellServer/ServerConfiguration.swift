@@ -31,6 +31,8 @@ package struct ServerConfiguration: Sendable {
     package var publicURL: String?
     /// Where the apps are that shares are opened in.
     package var shareApps = ShareAppLinks()
+    /// Whether whoever opens the sign-in page can be a user.
+    package var allowsSignUp = false
     /// Streams and courier polls held open at a time.
     package var heldRequests = HeldRequests.defaultCapacity
     /// The most connections; nil is what the limit of open files leaves room for.
@@ -42,6 +44,10 @@ package struct ServerConfiguration: Sendable {
     package var store = StoreBounds()
     /// How much of the server one caller may take.
     package var shares = ShareLimits()
+    /// The files of the certificate, with those that sign it, and of its key; nil for plain HTTP.
+    package var tls: (certificate: URL, key: URL)?
+    /// What the server counts, in the text format of Prometheus (``PrometheusMetrics``).
+    package var metricsText: @Sendable () -> String = { "" }
     /// The way to Apple's push service.
     package var apns = APNsSettings()
 

@@ -20,6 +20,7 @@ package struct TidebellServer: Sendable {
     package let givenUp: KeyLoss
     private let logger: Logger
     private let openFiles: OpenFiles.Shares
+    private let tls: TLSCertificates?
 
     /// Opens the cloud of the data folder; what an operator can put right fails
     /// with ``OperatorError``.
@@ -31,6 +32,15 @@ package struct TidebellServer: Sendable {
         }
         logger.logLevel = configuration.logLevel
         self.logger = logger
+        do throws(UnusableCertificate) {
+            tls = try configuration.tls.map { files throws(UnusableCertificate) in
+                try TLSCertificates(
+                    certificate: files.certificate.path, key: files.key.path,
+                    elapsed: Time.system.elapsed, logger: logger)
+            }
+        } catch {
+            throw OperatorError(error.description)
+        }
         let folder = DataFolder(configuration.dataFolder, stores: configuration.stores)
         // The store first: its lock proves that no other server uses the files.
         let (time, randomness) = (Time.system, Randomness.system)
@@ -82,8 +92,9 @@ package struct TidebellServer: Sendable {
             ),
             transferCapacity: openFiles.transfers,
             shares: configuration.shares,
+            metricsText: configuration.metricsText,
             publicURL: configuration.publicURL,
-            shareApps: configuration.shareApps,
+            shareApps: configuration.shareApps, allowsSignUp: configuration.allowsSignUp,
             apns: apns,
             logger: logger
         )
@@ -111,6 +122,7 @@ package struct TidebellServer: Sendable {
                 configuration.connections ?? openFiles.connections, openFiles.connections
             ),
             drainClock: ContinuousClock(),
+            tls: tls,
             onRunning: onRunning
         )
         var group = ServiceGroupConfiguration(

@@ -55,6 +55,28 @@ struct APITokenCommand: AsyncParsableCommand {
         @Option(help: "What the token is for; for your own memory.")
         var name = "unnamed"
 
+        @Option(
+            name: .customLong("origin"),
+            help: ArgumentHelp(
+                """
+                An origin such as https://notes.example whose pages learn who signs in on the server's \
+                page; may be given several times. '*' is all (default: pages of this machine and of \
+                the server).
+                """,
+                valueName: "url")
+        )
+        var origins: [String] = []
+
+        @Option(
+            help: ArgumentHelp(
+                """
+                Where the browser goes with the web token after a sign-in, instead of handing it to the page \
+                that asked for it.
+                """,
+                valueName: "url")
+        )
+        var callback: String?
+
         @OptionGroup var validity: OptionalValidity
         @OptionGroup var data: DataOption
 
@@ -68,7 +90,8 @@ struct APITokenCommand: AsyncParsableCommand {
             let key = container.map { ContainerKey(named: $0, in: environment) }
             let token = try await data.withAccounts {
                 try await $0.makeAPIToken(
-                    named: name, for: key, lifetime: validity.duration
+                    named: name, for: key, lifetime: validity.duration,
+                    signIn: AppSignIn(origins: origins.isEmpty ? nil : origins, callback: callback)
                 )
             }
             let scope =

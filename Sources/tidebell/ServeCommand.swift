@@ -48,6 +48,28 @@ struct ServeCommand: AsyncParsableCommand {
     var shareAppURLs: [String] = []
 
     @Option(
+        name: .customLong("tls-certificate"),
+        help: ArgumentHelp(
+            """
+            The certificate that the server shows, and those that sign it, in PEM: then it speaks https. \
+            Read anew when it changes.
+            """, valueName: "file"),
+        completion: .file()
+    )
+    var certificate: String?
+
+    @Option(
+        name: .customLong("tls-key"),
+        help: ArgumentHelp("The key of the certificate, in PEM.", valueName: "file"),
+        completion: .file()
+    )
+    var key: String?
+
+    @Flag(
+        help: "Let whoever opens the sign-in page be a user, with a name and a password of theirs.")
+    var allowSignUp = false
+
+    @Option(
         help: ArgumentHelp(
             "The configuration file (default: tidebell.json in the data folder, if any).",
             valueName: "file"
@@ -121,6 +143,9 @@ struct ServeCommand: AsyncParsableCommand {
             throw ValidationError(error.description)
         }
         _ = try shareApps()
+        guard (certificate == nil) == (key == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key go together.")
+        }
         if let publicURL, !publicURL.hasPrefix("http://"), !publicURL.hasPrefix("https://") {
             throw ValidationError("The public URL must begin with http:// or https://.")
         }
@@ -171,6 +196,12 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.logLevel = logLevel
         configuration.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
         configuration.shareApps = try shareApps()
+        configuration.allowsSignUp = allowSignUp
+        if let certificate, let key {
+            configuration.tls = (URL(fileURLWithPath: certificate), URL(fileURLWithPath: key))
+        }
+        let metrics = PrometheusMetrics.bootstrap()
+        configuration.metricsText = { metrics.text }
         configuration.push.pruning = pruning
         configuration.limits.duplicateSubscriptions = duplicateSubscriptions
         configuration.limits.existingRecords = existingRecords
@@ -228,9 +259,11 @@ struct ServeCommand: AsyncParsableCommand {
         if !server.givenUp.isEmpty {
             reportError("Deleted for good, since their keys are lost: \(server.givenUp).")
         }
-        if let warning = PlainText.warning(
-            servingAt: configuration.host, publicURL: configuration.publicURL
-        ) {
+        if configuration.tls == nil,
+            let warning = PlainText.warning(
+                servingAt: configuration.host, publicURL: configuration.publicURL
+            )
+        {
             reportError(warning)
         }
         if let warning = ProxyNotice.warning(

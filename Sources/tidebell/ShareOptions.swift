@@ -85,6 +85,14 @@ struct ShareOptions: ParsableArguments {
     )
     var countLoopback = false
 
+    @Flag(
+        help: """
+            Let pages of the Internet reach this server where it is in a private network or on the \
+            browser's own machine, which browsers ask first (Private Network Access).
+            """
+    )
+    var allowPrivateNetwork = false
+
     @Option(
         name: .customLong("trusted-proxy"),
         help: ArgumentHelp(
@@ -131,5 +139,6 @@ struct ShareOptions: ParsableArguments {
     func apply(to limits: inout ShareLimits) throws {
         limits.trustedProxies = try proxies()
         limits.countsLoopback = countLoopback
+        limits.opensPrivateNetwork = allowPrivateNetwork
     }
 }

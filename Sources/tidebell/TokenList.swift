@@ -18,8 +18,15 @@ enum TokenList {
             printLine(
                 "\(token.id)  \(token.name)  \(TokenScopeText(token.container))  "
                     + UseText(token.createdAt, token.usedAt, token.expiresAt).description
+                    + text(of: token.signIn)
             )
         }
+    }
+
+    /// How users sign in, where the token says so.
+    private static func text(of signIn: AppSignIn) -> String {
+        (signIn.origins.map { ", sign-in for \($0.joined(separator: " "))" } ?? "")
+            + (signIn.callback.map { ", sign-in leads to \($0)" } ?? "")
     }
 
     /// Revokes a token and prints which.

@@ -34,6 +34,59 @@ extension UserCommand {
         }
     }
 
+    /// `tidebell user reset-link`.
+    struct ResetLink: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "reset-link",
+            abstract: "Print a link by which a user sets a new password, once.",
+            discussion: """
+                Send it to the user and nobody else. A new link ends the one before; setting the password \
+                ends all sessions and tokens of the user.
+                """
+        )
+
+        /// The longest validity that can be asked for: a month.
+        private static let mostHours = 744
+
+        @Argument(help: "The user's name.") var name: String
+
+        @Option(help: "How many hours the link is good.")
+        var hours = Int(MakeResetLink.lifetime.components.seconds / 3600)
+
+        @Option(
+            help: ArgumentHelp(
+                "The URL browsers reach the server under (default: \(Self.standardURL)).",
+                valueName: "url")
+        )
+        var publicURL: String?
+
+        @OptionGroup var data: DataOption
+
+        private static let standardURL = "http://127.0.0.1:\(ServerConfiguration.defaultPort)"
+
+        func validate() throws {
+            guard (1...Self.mostHours).contains(hours) else {
+                throw ValidationError("A link is good for 1 to \(Self.mostHours) hours.")
+            }
+        }
+
+        func run() async throws {
+            let path = try await data.withAccounts {
+                try await $0.makeResetLink(for: name, lifetime: .seconds(hours * 3600))
+            }
+            let url = publicURL ?? Self.standardURL
+            printLine(
+                """
+                A link for '\(name)' to set a new password, good once and for \(hours) hours; it is shown \
+                only now:
+
+                   \(url.hasSuffix("/") ? String(url.dropLast()) : url)\(path)
+                """,
+                orElse: "A link was made that nobody saw; another one ends it."
+            )
+        }
+    }
+
     /// `tidebell user sessions`.
     struct Sessions: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -158,6 +211,7 @@ extension StoredWebToken.Origin {
         case .operator: "token"
         case .device: "device"
         case .page: "web page"
+        case .reset: "link for a new password"
         }
     }
 }

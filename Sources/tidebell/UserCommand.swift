@@ -10,7 +10,8 @@ struct UserCommand: AsyncParsableCommand {
         commandName: "user",
         abstract: "Add, list, disable and remove users; make tokens and passwords for them.",
         subcommands: [
-            Add.self, List.self, Token.self, SetPassword.self, Sessions.self, SignOut.self,
+            Add.self, List.self, Token.self, SetPassword.self, ResetLink.self, Sessions.self,
+            SignOut.self,
             Disable.self, Enable.self, Address.self, Remove.self, Erase.self,
         ]
     )

@@ -286,7 +286,11 @@ extension StoreConformance {
                 for kind in TokenKind.allCases {
                     var token = StoredToken(
                         hash: [1, 2], name: "ops", container: kind == .api ? .notes : nil,
-                        createdAt: .noon, expiresAt: end
+                        createdAt: .noon, expiresAt: end,
+                        signIn: kind == .api
+                            ? AppSignIn(
+                                origins: ["https://a.example", "http://b.example"],
+                                callback: "https://a.example/in") : AppSignIn()
                     )
                     func isGood(at now: Instant) throws -> Bool {
                         try kind == .api

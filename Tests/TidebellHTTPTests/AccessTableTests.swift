@@ -122,9 +122,10 @@ struct AccessTableTests {
         #expect(
             Set(Router.server.keys.map { Array($0) }) == [
                 [], ["courier"], ["health"], ["ready"], ["openapi.json"],
-                ["tidebell.js"], ["version"],
+                ["metrics"], ["tidebell.js"], ["version"],
             ])
-        #expect(Router.pages.map(\.stem) == ["/share/"])
+        #expect(
+            Router.pages.map { $0.route.path.action } == ["share", "sign-in", "account", "reset"])
         #expect(Set(Router.assets.keys.map { Array($0) }) == [["download"], ["upload"]])
     }
 
@@ -202,6 +203,7 @@ struct AccessTableTests {
             ("POST", "/assets/1/upload/unknown", 0), ("GET", "/assets/1/download/unknown", 403),
             // The form for signing in, whoever asks; a form of nobody's.
             ("GET", "/share/AAAA", 200), ("POST", "/share/AAAA", 400),
+            ("GET", "/account", 200), ("POST", "/account", 400), ("GET", "/reset/AAAA", 404),
         ]
         for (method, path, status) in paths {
             let plain = try await api.send(method, path).withoutHeaders

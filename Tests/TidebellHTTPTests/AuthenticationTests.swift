@@ -93,7 +93,7 @@ struct AuthenticationTests {
                 == WireError(
                     .authenticationRequired, "request needs authorization",
                     redirectURL: "http://tide.example/sign-in?container=iCloud.org.example.notes"
-                        + "&environment=development"
+                        + "&environment=development&ckAPIToken=\(api.apiToken)"
                 )
         )
     }

@@ -176,6 +176,8 @@ extension BackupTests {
                     DROP TABLE ended_hierarchy;
                     DROP TABLE earlier_departure;
                     DROP TABLE server_key;
+                    ALTER TABLE api_token DROP COLUMN origins;
+                    ALTER TABLE api_token DROP COLUMN callback;
                     DROP INDEX zone_unsettled;
                     ALTER TABLE zone DROP COLUMN unsettled;
                     ALTER TABLE zone DROP COLUMN sharing;

@@ -134,6 +134,24 @@ struct RefusalTests {
             tally.values.filter { $0.value > 0 } == ["tidebell.refusals \(bound.rawValue)": 1])
     }
 
+    /// Sends the form of new users; returns the page.
+    private static func signUp(_ api: TestAPI) async throws -> String {
+        let path =
+            "/sign-in?container=\(TestAPI.container)&environment=development"
+            + "&ckAPIToken=\(api.apiToken)&origin=http://localhost&mode=sign-up"
+        let address = PeerAddress("192.0.2.1")
+        let page = try await api.send("GET", path, from: address)
+        let token = try #require(page.text.firstMatch(of: /name="token" value="([^"]*)"/)?.1)
+        let cookie = try #require(page[header: "Set-Cookie"]).prefix { $0 != ";" }
+        return try await api.send(
+            "POST", path,
+            "action=sign-up&token=\(token)&user=carl&new=correct+horse&opener=http://localhost",
+            headers: [
+                "Cookie": String(cookie), "Content-Type": "application/x-www-form-urlencoded",
+            ], from: address
+        ).text
+    }
+
     private static func meeting(_ bound: WireError.Bound, _ tally: Tally) -> Meeting {
         switch bound {
         case .connections: Meeting { try await full($0) }
@@ -205,6 +223,9 @@ struct RefusalTests {
                     try await $0.signIn("wrong horse", from: PeerAddress("192.0.2.1"))
                 }
             }
+        case .signUps: Meeting(shares: { $0.signUps = 0 }) { try await signUp($0) }
+        case .signUpsPerAddress:
+            Meeting(shares: { $0.signUpsPerAddress = 0 }) { try await signUp($0) }
         case .pagesPerAccount:
             Meeting(limits: { $0.pagesPerAccount = 1 }) { api in
                 let path = api.target(under: "ext", "account/webToken")

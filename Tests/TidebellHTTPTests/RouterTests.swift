@@ -8,7 +8,7 @@ import TidebellWire
 struct RouterTests {
     private static let served: [any WireEndpoint.Type] =
         Router.containerEndpoints.map { $0 } + Router.admin.values.map { $0 }
-        + Router.server.values.map { $0 } + Router.pages.map(\.page)
+        + Router.server.values.map { $0 } + Router.pages.map { $0 }
         + Router.assets.values.map { $0 }
 
     @Test("Every endpoint of the protocol is served, and no other")
@@ -31,6 +31,10 @@ struct RouterTests {
                 let text =
                     switch path.root {
                     case .server where path.action.isEmpty: path.stem
+                    case .server
+                    where Router.pages.contains {
+                        ObjectIdentifier($0) == ObjectIdentifier(endpoint) && !$0.takesArgument
+                    }: "/\(path.action)"
                     case .assets, .server: path.stem + "token"
                     case .database:
                         path.text(in: "org.example", "development", path.onlyScope ?? scope)

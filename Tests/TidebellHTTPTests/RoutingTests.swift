@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import Logging
+import TestSupport
 import Testing
 import TidebellWire
 import TidebellCore
+import TidebellHTTP
+import TidebellServer
 
 @Suite("Routes, methods, CORS")
 struct RoutingTests {
@@ -92,6 +96,66 @@ struct RoutingTests {
             answer[header: "Access-Control-Allow-Headers"]
                 == "content-type,x-apple-cloudkit-request-keyid"
         )
+    }
+
+    @Test("Pages of the Internet reach a private network where the operator lets them")
+    func privateNetwork() async throws {
+        for isOpen in [false, true] {
+            var shares = ShareLimits()
+            shares.opensPrivateNetwork = isOpen
+            let api = try await TestAPI(shares: shares)
+            for asked in [nil, "true", "no"] {
+                let answer = try await api.send(
+                    "OPTIONS", "/database/1/c/development/private/records/modify",
+                    headers: asked.map { ["Access-Control-Request-Private-Network": $0] } ?? [:])
+                #expect(
+                    answer[header: "Access-Control-Allow-Private-Network"]
+                        == (isOpen && asked == "true" ? "true" : nil))
+            }
+        }
+    }
+
+    @Test(
+        "At the level info each request is a line: what was answered, to whom, in what time, why not"
+    )
+    func requestLog() async throws {
+        let api = try await TestAPI(logLevel: .info)
+        let number = try await api.cloud.store.read { try $0.account(named: Accounts.firstUser) }
+        let account = try #require(number).rawValue
+        let before = api.log.entries.count
+        _ = try await api.get("private/zones/list")
+        _ = try await api.send("GET", "/nothing?ckAPIToken=wordOfTheSecret")
+        for endpoint in WireProtocol.endpoints where endpoint.route.access == .url {
+            for rest in ["", "/x/y"] {
+                let path = endpoint.route.path.stem + "wordOfTheSecret"
+                _ = try await api.send(endpoint.route.method.rawValue, path + rest)
+            }
+        }
+        _ = try await api.send("GET", "/database/1/a%0Afake/development/private/zones/list")
+        let entries = api.log.entries[before...]
+        let lines = entries.prefix(2).map { entry in
+            entry.metadata.filter { $0.key != "requestID" }.sorted { $0.key < $1.key }
+                .map { "\($0)=\($1)" }
+        }
+        #expect(entries.allSatisfy { $0.message == "request answered" && $0.level == .info })
+        #expect(
+            lines == [
+                [
+                    "account=\(account)",
+                    "endpoint=/database/1/\(TestAPI.container)/development/private/zones/list",
+                    "method=GET", "milliseconds=0.0", "status=200",
+                ],
+                [
+                    "code=NOT_FOUND", "endpoint=/nothing", "method=GET", "milliseconds=0.0",
+                    "reason=could not find handler for endpoint '/nothing'", "status=404",
+                ],
+            ])
+        #expect(!"\(entries)".contains("wordOfTheSecret"))
+        let last = try #require(entries.last?.metadata["reason"])
+        #expect("\(last)".hasPrefix("container 'a\u{FFFD}fake' must be letters"))
+        let quiet = try await TestAPI(logLevel: .notice)
+        _ = try await quiet.get("private/zones/list")
+        #expect(quiet.log.entries == [])
     }
 
     @Test("A page of another origin may read answers, errors too, and their headers (1.2)")

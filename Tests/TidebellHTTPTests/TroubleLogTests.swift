@@ -16,7 +16,7 @@ import Logging
 struct TroubleLogTests {
     @Test("M3: one line when trouble begins, however often calls fail, and one when it is over")
     func oneLine() async throws {
-        let api = try await TestAPI(logLevel: .info)
+        let api = try await TestAPI(logLevel: .notice)
         let store = try #require(api.cloud.store as? any OpenedStore)
         TroubleLog(logger: api.log.logger).follow(store)
         for cause in StoreUnavailable.Cause.allCases {

@@ -33,7 +33,8 @@ class Server:
 
     PASSWORD = "correct horse battery"
 
-    def __init__(self):
+    def __init__(self, *options):
+        self.options = options
         self.binary = os.environ["TIDEBELL"]
         self.folder = tempfile.mkdtemp()
         self.data = str(pathlib.Path(self.folder, "data"))
@@ -50,7 +51,7 @@ class Server:
 
     def start(self):
         self.process = subprocess.Popen(
-            [self.binary, "serve", "--data", self.data, "--port", str(self.port)],
+            [self.binary, "serve", "--data", self.data, "--port", str(self.port), *self.options],
             stdout=self.log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         for _ in range(600):
             if self.process.poll() is not None:
@@ -131,9 +132,12 @@ PREAMBLE = """
 class Scene(unittest.TestCase):
     """A server, a site and a browser for all tests of a class; every browser context is another person's."""
 
+    # Further options of the server.
+    SERVE = ()
+
     @classmethod
     def setUpClass(cls):
-        cls.server = Server()
+        cls.server = Server(*cls.SERVE)
         cls.addClassCleanup(cls.server.close)
         cls.site = Site()
         cls.addClassCleanup(cls.site.close)

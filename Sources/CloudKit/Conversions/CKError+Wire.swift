@@ -29,10 +29,21 @@ extension CKError {
     }
 
     /// Creates the error of an answer with a status other than 200.
-    static func server(_ response: TransportResponse, report: ServerReport) -> CKError {
+    ///
+    /// - Parameter zone: The zone that the request was about; nil for none.
+    static func server(
+        _ response: TransportResponse, report: ServerReport, of zone: ZoneID? = nil
+    ) -> CKError {
         do {
             let error = try JSONReader.read(response.body) { try WireError(from: &$0) }
-            return .server(error, report: report)
+            // Other errors are not about the zone.
+            guard error.code == .zoneNotFound, let zone else {
+                return .server(error, report: report)
+            }
+            let zoneID = CKRecordZone.ID(
+                zoneName: zone.zoneName,
+                ownerName: zone.ownerRecordName ?? CKCurrentUserDefaultName)
+            return .server(error, report: report, of: .zone(zoneID))
         } catch {
             return .server(
                 Code(status: response.status),

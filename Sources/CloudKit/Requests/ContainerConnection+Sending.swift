@@ -125,7 +125,7 @@ extension ContainerConnection {
         }
         guard response.status == 200 else {
             let report = CKError.ServerReport(response, container: identifier)
-            let error = CKError.server(response, report: report)
+            let error = CKError.server(response, report: report, of: call.zone)
             if let subject {
                 session.throttles.withLock { $0.note(error, to: subject, on: session.clock) }
             }

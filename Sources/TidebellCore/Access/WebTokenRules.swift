@@ -9,6 +9,9 @@ package enum WebTokenRules {
     /// How long a token of `CKFetchWebAuthTokenOperation` is valid: as long as one
     /// of a web page (WS:SettingUpWebServices).
     package static let fetchedLifetime = Duration.seconds(30 * 60)
+    /// How long the token of a page is valid whose user wants to stay signed in
+    /// (WS:SettingUpWebServices).
+    package static let keptLifetime = Duration.seconds(14 * 24 * 3600)
     /// How long an expired token is remembered: so long its device is asked to sign in
     /// again, afterwards it has no account (ACCT-4).
     package static let memory = Duration.seconds(365 * 24 * 3600)
@@ -87,7 +90,7 @@ package enum WebTokenRules {
     package static func check(
         _ token: StoredWebToken, for container: ContainerKey, at now: Instant
     ) throws {
-        guard token.container.map({ $0 == container }) ?? true else {
+        guard token.container.map({ $0 == container }) ?? true, token.origin != .reset else {
             throw WireError.authenticationRequired
         }
         guard !token.isDisabled else { throw WireError.accountDisabled }

@@ -21,7 +21,7 @@ package enum SessionBounds {
         case .page: (limit, bound) = (limits.pagesPerAccount, .pagesPerAccount)
         case .device: (limit, bound) = (limits.signInsPerAccount, .signInsPerAccount)
         // The operator configures how many.
-        case .operator: return
+        case .operator, .reset: return
         }
         let alike = try transaction.sessions(like: token, at: now, limit: mostLookedAt + limit)
         var living = Set(alike.map(\.id))

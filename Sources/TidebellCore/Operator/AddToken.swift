@@ -9,14 +9,17 @@ package enum AddToken {
     /// - Parameters:
     ///   - container: The only container, in its environment, where it is good; nil for all.
     ///   - lifetime: How long it is valid; nil for ever.
+    ///   - signIn: How users of an app sign in on the server's page.
     package static func run(
         _ kind: TokenKind, _ hash: [UInt8], named name: String, for container: ContainerKey?,
-        lifetime: Duration?, at now: Instant, in transaction: some TokenWriting
+        lifetime: Duration?, signIn: AppSignIn = AppSignIn(), at now: Instant,
+        in transaction: some TokenWriting
     ) throws {
         try container?.check()
+        try signIn.check()
         let token = StoredToken(
             hash: hash, name: name, container: container, createdAt: now,
-            expiresAt: lifetime.map { now.advanced(by: $0) }
+            expiresAt: lifetime.map { now.advanced(by: $0) }, signIn: signIn
         )
         try transaction.putToken(token, kind)
     }

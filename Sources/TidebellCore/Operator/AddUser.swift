@@ -11,15 +11,7 @@ package enum AddUser {
         named name: String, token: [UInt8], lifetime: Duration, at now: Instant,
         in transaction: some AccountWriting & SessionWriting
     ) throws -> AccountID {
-        guard let name = UserName.canonical(name), UserName.isAllowed(name) else {
-            throw OperatorError(
-                .invalid, .user,
-                "A user name has 1 to \(UserName.length) letters, digits and any of '._-@+'."
-            )
-        }
-        guard try transaction.account(calledBy: name) == nil else {
-            throw OperatorError(.taken, .user, "There is already a user '\(name)'.")
-        }
+        let name = try transaction.checkNewUser(name)
         let account = try transaction.createAccount(named: name, at: now)
         try AddWebToken.run(
             token, of: account, for: nil, lifetime: lifetime, at: now, in: transaction
@@ -29,6 +21,20 @@ package enum AddUser {
 }
 
 extension AccountReading {
+    /// Returns the name of a new user as it is stored; one that is taken or not allowed fails.
+    func checkNewUser(_ name: String) throws -> String {
+        guard let name = UserName.canonical(name), UserName.isAllowed(name) else {
+            throw OperatorError(
+                .invalid, .user,
+                "A user name has 1 to \(UserName.length) letters, digits and any of '._-@+'."
+            )
+        }
+        guard try account(calledBy: name) == nil else {
+            throw OperatorError(.taken, .user, "There is already a user '\(name)'.")
+        }
+        return name
+    }
+
     /// Returns the account of a user; an unknown name fails.
     package func user(named name: String) throws -> AccountID {
         guard let account = try self.account(calledBy: name) else {

@@ -11,6 +11,8 @@ package struct StoredWebToken: Sendable, Hashable {
         case device
         /// For a web page, which a signed-in app asked for (ACCT-10).
         case page
+        /// A link by which a user sets a new password, once: no token that anybody is known by.
+        case reset
     }
 
     package var account: AccountID
@@ -127,11 +129,13 @@ package struct StoredToken: Sendable, Hashable {
     package var expiresAt: Instant?
     /// When it was used last, to the hour.
     package var usedAt: Instant?
+    /// Of an API token, how users sign in on the server's page.
+    package var signIn: AppSignIn
 
     /// Creates a row.
     package init(
         hash: [UInt8], name: String, container: ContainerKey? = nil, createdAt: Instant,
-        expiresAt: Instant? = nil, usedAt: Instant? = nil
+        expiresAt: Instant? = nil, usedAt: Instant? = nil, signIn: AppSignIn = AppSignIn()
     ) {
         self.hash = hash
         self.name = name
@@ -139,6 +143,7 @@ package struct StoredToken: Sendable, Hashable {
         self.createdAt = createdAt
         self.expiresAt = expiresAt
         self.usedAt = usedAt
+        self.signIn = signIn
     }
 }
 

@@ -16,6 +16,8 @@ package struct ShareLimits: Sendable, Hashable {
 
     /// Whether addresses of this machine are held to what holds for addresses.
     package var countsLoopback = false
+    /// Whether pages of the Internet may reach a server in a private network.
+    package var opensPrivateNetwork = false
     /// The proxies that name the address a request counts for.
     package var trustedProxies = TrustedProxies()
     /// Connections from one address; nil is half of all. Those of trusted proxies are not
@@ -62,6 +64,10 @@ package struct ShareLimits: Sendable, Hashable {
     package var wrongPasswords = SignInAttempts.maximumFailures
     /// Wrong passwords from one address in this time, whatever the account.
     package var wrongPasswordsPerAddress = SignInAttempts.maximumFailuresOfAddress
+    /// New users by the sign-in page in an hour, where that is allowed.
+    package var signUps = 1000
+    /// The same from one address.
+    package var signUpsPerAddress = 10
     /// Requests a second of one caller; 0 is no bound, for programs that are server and
     /// client in one.
     package var requestsPerSecond = 0

@@ -73,6 +73,13 @@ package struct TrustedProxies: Sendable, Hashable {
         return nil
     }
 
+    /// Whether a connection is of one of them that says that its client reaches it by https
+    /// (`X-Forwarded-Proto`); nobody else is believed.
+    func speaksTLS(_ peer: PeerAddress?, _ headers: HTTPFields) -> Bool {
+        guard !isEmpty, contains(peer), let scheme = headers[.forwardedProto] else { return false }
+        return scheme.isSameName(as: "https")
+    }
+
     private func contains(_ address: IPAddress) -> Bool {
         networks.contains { $0.contains(address) }
     }

@@ -518,6 +518,12 @@ extension OpenAPI {
                     .object([.needed("name", .oneOf(["tidebell"])), .needed("version", .string)])))
         ),
         (
+            ReportMetrics.self,
+            EndpointDocumentation(
+                summary: "What the server counts, for Prometheus.",
+                response: .bytes(["text/plain"]))
+        ),
+        (
             ShowWelcome.self,
             EndpointDocumentation(
                 summary: "A page about the server.", response: .bytes(["text/html"]))
@@ -549,6 +555,34 @@ extension OpenAPI {
                 request: .bytes(["application/x-www-form-urlencoded"]),
                 response: .bytes(["text/html"]), statuses: [303, 401, 403, 404, 429],
                 arguments: ["shortGUID"])
+        ),
+        (
+            ShowSignIn.self,
+            EndpointDocumentation(
+                summary: "The page that the redirectURL of a 421 leads to.",
+                request: .bytes(["application/x-www-form-urlencoded"]),
+                response: .bytes(["text/html"]), statuses: [303, 401, 403, 404, 409],
+                parameters: [
+                    ("container", "The app's container."), ("environment", "And its environment."),
+                    (WireProtocol.apiToken, "The app."),
+                    ("origin", "The origin of the page that opened this one."),
+                    ("mode", "'sign-up' for the form of new users."),
+                ])
+        ),
+        (
+            ShowAccount.self,
+            EndpointDocumentation(
+                summary: "The page on which users see and end where they are signed in.",
+                request: .bytes(["application/x-www-form-urlencoded"]),
+                response: .bytes(["text/html"]), statuses: [303, 401, 403, 404])
+        ),
+        (
+            ShowPasswordReset.self,
+            EndpointDocumentation(
+                summary: "The page behind an operator's link, for a new password.",
+                request: .bytes(["application/x-www-form-urlencoded"]),
+                response: .bytes(["text/html"]), statuses: [401, 403, 404, 429],
+                arguments: ["secret"])
         ),
         (
             ReceiveAsset.self,

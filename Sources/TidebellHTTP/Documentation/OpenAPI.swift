@@ -263,7 +263,10 @@ extension EndpointDocumentation.Body {
 
 extension WirePath {
     /// Whether it is a page for people.
-    fileprivate var isPage: Bool { root == .server && (action == "share" || action.isEmpty) }
+    fileprivate var isPage: Bool {
+        root == .server
+            && (["share", "sign-in", "account", "reset"].contains(action) || action.isEmpty)
+    }
 
     fileprivate var isInContainer: Bool { root != .server && root != .assets }
 }

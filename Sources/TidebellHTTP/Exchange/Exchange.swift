@@ -81,7 +81,11 @@ package final class Exchange: Sendable {
     /// token that was removed since, or whose time is up. Fails as if it had come now.
     func webToken(in reader: some SessionReading) throws -> StoredWebToken? {
         guard let hash = webTokenHash else { return nil }
-        var signIn: SignInPage { SignInPage(baseURL: baseURL, container: call.container) }
+        var signIn: SignInPage {
+            SignInPage(
+                baseURL: baseURL, container: call.container,
+                apiToken: try? target.parameter(WireProtocol.apiToken))
+        }
         if let signature { return try self.token(of: signature, hash: hash, in: reader) }
         guard let token = try reader.webToken(hash: hash) else { throw signIn.required }
         do {

@@ -28,6 +28,8 @@ extension HTTPField.Name {
     /// HTTPTypes keeps the host beside the fields; here it is one, as in HTTP/1.1.
     package static let hostField = Self(known: "Host")
     static let fetchSite = Self(known: "Sec-Fetch-Site")
+    static let requestPrivateNetwork = Self(known: "Access-Control-Request-Private-Network")
+    static let allowPrivateNetwork = Self(known: "Access-Control-Allow-Private-Network")
     static let frameOptions = Self(known: "X-Frame-Options")
     static let openerPolicy = Self(known: "Cross-Origin-Opener-Policy")
     static let resourcePolicy = Self(known: "Cross-Origin-Resource-Policy")
@@ -35,6 +37,7 @@ extension HTTPField.Name {
     static let robotsTag = Self(known: "X-Robots-Tag")
     static let lastEventID = Self(known: "Last-Event-ID")
     package static let forwardedFor = Self(known: "X-Forwarded-For")
+    static let forwardedProto = Self(known: "X-Forwarded-Proto")
     /// nginx would keep events back otherwise.
     static let accelBuffering = Self(known: "X-Accel-Buffering")
 }

@@ -26,6 +26,8 @@ package struct WebRequest: Sendable {
     package var presence: ClientPresence?
     /// Whether it has to name the host it is for: one that came over HTTP/1.1.
     package var needsHost: Bool
+    /// Whether the client reaches the server by https.
+    package var isSecure: Bool
 
     /// Creates a request.
     package init(
@@ -35,7 +37,8 @@ package struct WebRequest: Sendable {
         body: Body = .bytes([]),
         from origin: CountedAddress = .nobody,
         presence: ClientPresence? = nil,
-        needsHost: Bool = false
+        needsHost: Bool = false,
+        isSecure: Bool = false
     ) {
         self.method = method
         self.target = target.withOrderedMarks
@@ -44,6 +47,7 @@ package struct WebRequest: Sendable {
         self.origin = origin
         self.presence = presence
         self.needsHost = needsHost
+        self.isSecure = isSecure
     }
 }
 

@@ -28,6 +28,8 @@ package struct WebResponse: Sendable {
     package var share: BodyBytes.Share?
     /// Whether it was given before, to the same write: refusing it undoes nothing.
     var isRepeated = false
+    /// Why it is an error, for the log.
+    var failure: WireError?
 
     /// Creates an answer.
     package init(status: Int = 200, headers: HTTPFields = [:], body: Body = .bytes([])) {

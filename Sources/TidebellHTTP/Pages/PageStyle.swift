@@ -33,6 +33,11 @@ enum PageStyle {
         label{display:block;margin-bottom:.25rem;font-weight:600}
         input{width:100%;min-height:2.75rem;margin-bottom:1rem;padding:.5rem .75rem;font:inherit;\
         color:inherit;background:var(--card);border:1px solid var(--edge);border-radius:.5rem}
+        .check{display:flex;gap:.5rem;align-items:center;margin:0 0 1rem;font-weight:400}
+        .check input{width:1.25rem;min-height:1.25rem;margin:0;accent-color:var(--fill)}
+        .rows{padding:0;list-style:none}
+        .rows li{padding:.75rem 0;border-top:1px solid var(--line)}
+        .rows button{margin:.5rem 0 0}
         button,.button{display:block;width:100%;min-height:2.75rem;margin:0 0 .75rem;\
         padding:.6rem 1rem;font:inherit;font-weight:600;text-align:center;text-decoration:none;\
         color:var(--on);background:var(--fill);border:1px solid var(--fill);border-radius:.5rem;\
@@ -53,9 +58,7 @@ enum PageStyle {
     /// The header fields of every page: nothing but this style is loaded, nothing runs, nobody
     /// frames it or keeps it, and no link says where it was followed from.
     static let headers: HTTPFields = [
-        .contentSecurityPolicy:
-            "default-src 'none'; style-src 'sha256-\(hash)'; form-action 'self'; base-uri 'none'; "
-            + "frame-ancestors 'none'",
+        .contentSecurityPolicy: policy(),
         .referrerPolicy: "no-referrer",
         .cacheControl: "no-store",
         .xContentTypeOptions: "nosniff",
@@ -65,5 +68,19 @@ enum PageStyle {
         .robotsTag: "noindex",
     ]
 
-    private static let hash = Data(SHA256.hash(data: Data(sheet.utf8))).base64EncodedString()
+    /// Returns what a page may load, run and send forms to.
+    ///
+    /// - Parameters:
+    ///   - script: The only script that runs; nil is none.
+    ///   - place: Where the answer to a form may lead beside this server; browsers look at that as well.
+    static func policy(script: String? = nil, formsLeadTo place: String? = nil) -> String {
+        let scripts = script.map { "script-src 'sha256-\(hash(of: $0))'; " } ?? ""
+        return "default-src 'none'; style-src 'sha256-\(hash(of: sheet))'; \(scripts)"
+            + "form-action 'self'\(place.map { " \($0)" } ?? ""); base-uri 'none'; "
+            + "frame-ancestors 'none'"
+    }
+
+    private static func hash(of text: String) -> String {
+        Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
+    }
 }

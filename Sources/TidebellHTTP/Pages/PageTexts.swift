@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellCore
 import TidebellWire
 
 /// What all pages have, and the pages about what did not work.
@@ -36,6 +37,56 @@ enum PageTexts {
         \(content)
         </form>
         """
+    }
+
+    /// Returns the alert about a refused form; nil for none.
+    static func alert(_ error: WireError?) -> HTML? {
+        error.map { "<p class=\"alert\" id=\"alert\" role=\"alert\">\(reason(of: $0))</p>" }
+    }
+
+    /// Returns the fields that a user signs in with.
+    static func signInFields(_ error: WireError?, name: String = "") -> HTML {
+        let described = described(by: error)
+        return """
+            <label for="user">User name</label>
+            <input id="user" name="user" autocomplete="username" autocapitalize="none" \
+            spellcheck="false" required value="\(name)"\(described)>
+            <label for="password">Password</label>
+            <input id="password" name="password" type="password" \
+            autocomplete="current-password" required\(described)>
+
+            """
+    }
+
+    /// Returns the field of a new password.
+    static func newPasswordField(_ error: WireError?) -> HTML {
+        let invalid: HTML? = error.map { _ in " aria-invalid=\"true\"" }
+        return """
+            <label for="new">New password</label>
+            <input id="new" name="new" type="password" autocomplete="new-password" \
+            minlength="\(String(PasswordRule.fewestCharacters))" required aria-describedby="rule"\(invalid)>
+            <p class="above" id="rule">At least \(String(PasswordRule.fewestCharacters)) characters.</p>
+
+            """
+    }
+
+    private static func described(by error: WireError?) -> HTML? {
+        error.map { _ in " aria-describedby=\"alert\" aria-invalid=\"true\"" }
+    }
+
+    private static func reason(of error: WireError) -> HTML {
+        switch error.code {
+        case .authenticationFailed: return "The user name or the password is wrong."
+        case .authenticationRequired:
+            return "This account was disabled by the operator of the server."
+        case .throttled where error.bound == .signUps || error.bound == .signUpsPerAddress:
+            return "That did not work: \(error.reason)"
+        case .throttled, .tryAgainLater:
+            let minutes = Int(((error.retryAfter ?? 0) / 60).rounded(.up))
+            let time = minutes > 1 ? "in \(minutes) minutes" : "in a minute"
+            return "There were too many attempts to sign in. Try again \(time)."
+        default: return "That did not work: \(error.reason)"
+        }
     }
 
     /// The page for a form that the page did not make, or made too long ago.

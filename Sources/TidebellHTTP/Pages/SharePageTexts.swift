@@ -21,41 +21,17 @@ enum SharePageTexts {
 
     /// Returns the page for who is not signed in: the same for every link.
     static func signIn(_ visit: PageVisit, refused error: WireError? = nil) -> HTML {
-        let alert: HTML? = error.map {
-            "<p class=\"alert\" id=\"alert\" role=\"alert\">\(reason(of: $0))</p>"
-        }
-        let described: HTML? = error.map { _ in " aria-describedby=\"alert\"" }
-        let fields: HTML = """
-            <label for="user">User name</label>
-            <input id="user" name="user" autocomplete="username" autocapitalize="none" \
-            spellcheck="false" required\(described)>
-            <label for="password">Password</label>
-            <input id="password" name="password" type="password" \
-            autocomplete="current-password" required\(described)>
-            <button>Sign in</button>
-            """
         return PageTexts.page(
             "Sign in to open a shared link",
             """
             <p class="above">A shared link</p>
             <h1>Sign in to see what it leads to</h1>
-            \(alert)
-            \(PageTexts.form(Action.signIn.rawValue, of: visit, fields))
+            \(PageTexts.alert(error))
+            \(PageTexts.form(
+                Action.signIn.rawValue, of: visit,
+                "\(PageTexts.signInFields(error))<button>Sign in</button>"))
             <footer>You stay signed in for half an hour, on this page only.</footer>
             """)
-    }
-
-    private static func reason(of error: WireError) -> HTML {
-        switch error.code {
-        case .authenticationFailed: return "The user name or the password is wrong."
-        case .authenticationRequired:
-            return "This account was disabled by the operator of the server."
-        case .throttled, .tryAgainLater:
-            let minutes = Int(((error.retryAfter ?? 0) / 60).rounded(.up))
-            let time = minutes > 1 ? "in \(minutes) minutes" : "in a minute"
-            return "There were too many attempts to sign in. Try again \(time)."
-        default: return "That did not work: \(error.reason)"
-        }
     }
 
     /// Returns the page of a share that is open to the visitor.

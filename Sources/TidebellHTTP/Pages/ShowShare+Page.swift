@@ -26,7 +26,7 @@ extension ShowShare: WebPage {
             guard action == .signIn else {
                 return visit.answer(SharePageTexts.signIn(visit))
             }
-            return try await visit.signIn()
+            return try await visit.signIn { SharePageTexts.signIn(visit, refused: $0) }
         }
         switch action {
         case .signOut:
@@ -48,35 +48,6 @@ extension ShowShare: WebPage {
 }
 
 extension PageVisit {
-    /// Signs a user in to this page alone, by their password.
-    fileprivate func signIn() async throws -> WebResponse {
-        let form = form
-        var cookie = cookie
-        cookie.renew(from: cloud.randomness)
-        guard let hash = cookie.sessionHash, let form else { return done() }
-        let name = form["user"]
-        do {
-            let known = try await cloud.account(
-                named: name, password: form["password"], for: request)
-            let now = cloud.time.now()
-            try await cloud.store.write(.account(known.account), for: known.account) {
-                [limits = cloud.limits] transaction in
-                // Where it was changed or disabled meanwhile, no session begins.
-                guard try transaction.signIn(calledBy: name) == known else {
-                    throw WireError.wrongPassword
-                }
-                try transaction.beginSession(
-                    .page, hash, of: known.account, with: nil, lifetime: PageSession.lifetime,
-                    in: nil, limits: limits, at: now)
-            }
-        } catch let error as WireError {
-            throw PageRefusal(
-                error.retryAfter == nil ? 403 : error.code.status,
-                SharePageTexts.signIn(self, refused: error), because: error)
-        }
-        return done(cookie: cookie.header(isSecure: isSecure))
-    }
-
     /// Returns what the visitor may know of the share.
     fileprivate func share(as session: PageSession) async throws -> ShareInvitation {
         let call = try await call(as: session)

@@ -8,6 +8,19 @@ package import TidebellWire
 package protocol WebPage: WireEndpoint {
     /// Answers a visit; what the visitor caused is thrown as `WireError` or ``PageRefusal``.
     static func respond(to visit: PageVisit) async throws -> WebResponse
+    /// Whether something follows its name in the path.
+    static var takesArgument: Bool { get }
+    /// Whether the page that opened it in a window of its own may be told something: others have no
+    /// opener.
+    static var hasOpener: Bool { get }
+    /// Whether a sign-in to it is one to the user's account.
+    static var isAboutAccount: Bool { get }
+}
+
+extension WebPage {
+    package static var takesArgument: Bool { true }
+    package static var hasOpener: Bool { false }
+    package static var isAboutAccount: Bool { false }
 }
 
 /// A request of a browser for a page.
@@ -26,6 +39,10 @@ package struct PageVisit: Sendable {
     /// What was sent, by the page itself; nil for who only looks.
     let form: PageForm?
     let shareApps: ShareAppLinks
+    /// The query of the request.
+    let target: RequestTarget
+    /// Whether whoever opens the sign-in page can be a user.
+    let allowsSignUp: Bool
 
     /// Whether browsers reach the server by https.
     var isSecure: Bool { baseURL.hasPrefix("https://") }
@@ -43,6 +60,7 @@ package struct PageVisit: Sendable {
     ///
     /// - Parameter cookie: The header that changes the page's cookie.
     func done(cookie: String? = nil) -> WebResponse {
+        // Pages that come back to themselves have no query.
         var response = WebResponse(status: 303, headers: [.location: self.cookie.path])
         response.headers[.setCookie] = cookie
         return response
@@ -55,6 +73,8 @@ package struct PageRefusal: Error {
     var page: HTML
     /// What the refusal is for those who count and log; nil for nothing.
     var cause: WireError?
+    /// Where the answer to the page's form may lead beside this server.
+    var formsLeadTo: String?
 
     init(_ status: Int, _ page: HTML, because cause: WireError? = nil) {
         self.status = status

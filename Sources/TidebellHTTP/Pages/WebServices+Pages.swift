@@ -10,7 +10,8 @@ extension WebServices {
     /// A page is made for whom its cookie names, so nothing of it is for pages of other origins:
     /// ``CrossOrigin`` is not asked.
     func respond(
-        to request: WebRequest, at page: (page: any WebPage.Type, argument: String), uuid: String
+        to request: WebRequest, at page: (page: any WebPage.Type, argument: String), uuid: String,
+        countedFor account: inout AccountID?
     ) async -> WebResponse {
         var caller = cloud.shares.caller(nil, of: request)
         var response: WebResponse
@@ -18,6 +19,7 @@ extension WebServices {
             try request.checkHost()
             try request.checkHead(for: page.page.route)
             let visit = try await visit(request, to: page, countedFor: &caller)
+            account = visit.session?.account
             response = try await page.page.respond(to: visit)
         } catch {
             response = self.page(for: error, of: request, uuid: uuid)
@@ -33,7 +35,10 @@ extension WebServices {
                 response.body = .bytes(Array("The server is busy: try again.\n".utf8))
             }
         }
-        for field in PageStyle.headers { response.headers[field.name] = field.value }
+        for field in PageStyle.headers where response.headers[field.name] == nil {
+            if field.name == .openerPolicy, page.page.hasOpener { continue }
+            response.headers[field.name] = field.value
+        }
         return response
     }
 
@@ -43,10 +48,12 @@ extension WebServices {
         countedFor caller: inout Caller?
     ) async throws -> PageVisit {
         let baseURL = publicURL ?? request.baseURL
-        let path =
-            (URLComponents(string: baseURL)?.path ?? "") + page.page.route.path.stem
-            + page.argument
-        var cookie = PageCookie(of: request, path: path, key: cloud.sharePageKey)
+        let name =
+            page.page.takesArgument
+            ? page.page.route.path.stem + page.argument : "/\(page.page.route.path.action)"
+        let path = (URLComponents(string: baseURL)?.path ?? "") + name
+        let key = page.page.isAboutAccount ? cloud.accountPageKey : cloud.sharePageKey
+        var cookie = PageCookie(of: request, path: path, key: key)
         let session = try await session(of: cookie)
         caller = cloud.shares.caller(session?.account, of: request)
         try cloud.shares.countRequest(caller)
@@ -64,8 +71,9 @@ extension WebServices {
         }
         return PageVisit(
             cloud: cloud, request: request, argument: page.argument,
-            url: baseURL + page.page.route.path.stem + page.argument, baseURL: baseURL,
-            cookie: cookie, session: session, form: form, shareApps: shareApps
+            url: baseURL + name, baseURL: baseURL, cookie: cookie, session: session, form: form,
+            shareApps: shareApps, target: try RequestTarget(request.target),
+            allowsSignUp: allowsSignUp
         )
     }
 
@@ -90,6 +98,9 @@ extension WebServices {
         let page = refusal?.page ?? PageTexts.failed(cause as? WireError, uuid: uuid)
         response.body = .bytes(Array(page.text.utf8))
         response.headers[.contentType] = "text/html; charset=utf-8"
+        if let place = refusal?.formsLeadTo {
+            response.headers[.contentSecurityPolicy] = PageStyle.policy(formsLeadTo: place)
+        }
         return response
     }
 }

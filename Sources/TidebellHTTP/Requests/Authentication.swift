@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import HTTPTypes
 import TidebellCore
 import TidebellScheduling
@@ -184,6 +185,8 @@ extension CallerCache.Caller {
 struct SignInPage: Sendable {
     var baseURL: String
     var container: ContainerKey
+    /// Which app asks: the page knows by it where it may tell who signed in.
+    var apiToken: String?
 
     /// The error that sends the caller there (web-services 2.2).
     var required: WireError { leading(.authenticationRequired) }
@@ -194,7 +197,15 @@ struct SignInPage: Sendable {
         error.redirectURL =
             "\(baseURL)/sign-in?container=\(container.container)"
             + "&environment=\(container.environment.rawValue)"
+            + (apiToken.map { "&\(WireProtocol.apiToken)=\(Self.escaped($0))" } ?? "")
         return error
+    }
+}
+
+extension SignInPage {
+    /// A text as a value of a query; tokens of ours need nothing.
+    private static func escaped(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     }
 }
 

@@ -20,6 +20,20 @@ extension Cloud {
         guard !known.isDisabled else { throw WireError.accountDisabled }
         return known
     }
+
+    /// Returns the hash of a new password; one that nobody may have fails.
+    func hash(ofNew password: String, for request: WebRequest) async throws -> String {
+        do {
+            try PasswordRule.check(password)
+        } catch {
+            throw WireError(error)
+        }
+        return try await signIns.hash(
+            from: SignInGate.Origin(request.origin, request.presence)
+        ) { [randomness, passwordCost] in
+            try Password.hash(password, cost: passwordCost, from: randomness)
+        }
+    }
 }
 
 extension WireError {

@@ -19,7 +19,10 @@ enum CrossOrigin {
     private static let requestedHeadersLength = 1024
 
     /// Answers the question browsers ask before a request.
-    static func preflight(for request: WebRequest) -> WebResponse {
+    ///
+    /// - Parameter opensNetwork: Whether pages of the Internet may reach a server that is in a private
+    ///   network, or on the browser's own machine.
+    static func preflight(for request: WebRequest, opensNetwork: Bool) -> WebResponse {
         var headers: HTTPFields = [
             .allow: "GET, POST, OPTIONS",
             .accessControlAllowMethods: "GET, POST, OPTIONS",
@@ -29,6 +32,9 @@ enum CrossOrigin {
             asked.utf8.count <= requestedHeadersLength
         {
             headers[.accessControlAllowHeaders] = asked
+        }
+        if opensNetwork, request.headers[.requestPrivateNetwork] == "true" {
+            headers[.allowPrivateNetwork] = "true"
         }
         return WebResponse(status: 204, headers: headers)
     }

@@ -93,6 +93,7 @@ extension WebServices {
         error.uuid = uuid
         if !request.usesExtensions { error.detail = nil }
         var response = WebResponse.json(status: error.code.status) { error.write(to: &$0) }
+        response.failure = error
         if let seconds = error.retryAfter {
             response.headers[.retryAfter] = String(Int(seconds.rounded(.up)))
         }
@@ -134,6 +135,11 @@ extension WebServices {
     /// The paths behind which a secret stands.
     private static let secretStems = WireProtocol.endpoints.filter { $0.route.access == .url }
         .map { $0.route.path.stem }
+
+    /// Whether something secret may stand in the path of a request.
+    static func hasSecretPath(_ request: WebRequest) -> Bool {
+        secretStems.contains { request.target.hasPrefix($0) }
+    }
 
     /// The path without what is secret in it: the query with its tokens, and
     /// what follows in the URLs of couriers and files.

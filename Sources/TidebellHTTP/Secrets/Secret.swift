@@ -21,6 +21,9 @@ package enum Secret {
         "_" + Hex.text(randomness.makeBytes(userByteCount))
     }
 
+    /// Returns the hash under which the secret of a link for a new password is stored.
+    package static func resetLinkHash(_ secret: String) -> [UInt8] { hash("reset \(secret)") }
+
     /// Returns the hash under which a token is stored: whoever reads the store
     /// cannot sign in with what is in it.
     package static func hash(_ token: String) -> [UInt8] {

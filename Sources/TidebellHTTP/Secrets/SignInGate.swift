@@ -105,6 +105,19 @@ package final class SignInGate: Sendable {
         return matches
     }
 
+    /// Returns what `hash` makes of a new password, when its turn has come; fails as
+    /// ``matches(_:_:of:from:)`` does where too many wait, or the client goes away.
+    func hash(
+        from origin: Origin, _ hash: @escaping @Sendable () throws -> String
+    ) async throws -> String {
+        try await takeTurn(from: origin, isKnown: false)
+        defer { endTurn() }
+        guard origin.presence?.hasLeft != true else { throw CancellationError() }
+        return try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try hash() }) }
+        }
+    }
+
     private func begin(
         _ name: String, from address: String?
     ) throws -> (delay: Duration, isKnown: Bool) {

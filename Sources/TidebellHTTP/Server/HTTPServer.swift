@@ -23,16 +23,20 @@ package struct HTTPServer: Service {
     private let connectionLimit: Int
     private let drainClock: any Clock<Duration>
     private let onRunning: @Sendable (ListenAddress) async -> Void
+    private let tls: TLSCertificates?
 
     /// A host and a port; port 0 lets the system choose.
     package struct ListenAddress: Sendable, Hashable {
         package var host: String
         package var port: Int
+        /// Whether it speaks TLS.
+        package var isSecure: Bool
 
         /// Creates an address.
-        package init(host: String, port: Int) {
+        package init(host: String, port: Int, isSecure: Bool = false) {
             self.host = host
             self.port = port
+            self.isSecure = isSecure
         }
 
         /// Where the server listens and, if that is another address, the URL that clients use.
@@ -46,22 +50,26 @@ package struct HTTPServer: Service {
 
         /// The URL under which programs on this machine reach the server there.
         package var clientURL: String {
-            switch host {
-            case "0.0.0.0": "http://127.0.0.1:\(port)"
-            case "::": "http://[::1]:\(port)"
-            case _ where host.contains(":"): "http://[\(host)]:\(port)"
-            default: "http://\(host):\(port)"
+            let scheme = isSecure ? "https" : "http"
+            return switch host {
+            case "0.0.0.0": "\(scheme)://127.0.0.1:\(port)"
+            case "::": "\(scheme)://[::1]:\(port)"
+            case _ where host.contains(":"): "\(scheme)://[\(host)]:\(port)"
+            default: "\(scheme)://\(host):\(port)"
             }
         }
     }
 
     /// Creates a server; `onRunning` learns the port it listens on, ``drainTime`` is measured by
     /// `drainClock`.
+    ///
+    /// - Parameter tls: What connections are encrypted with; nil for plain HTTP.
     package init(
         _ webServices: WebServices,
         at address: ListenAddress,
         connectionLimit: Int,
         drainClock: any Clock<Duration>,
+        tls: TLSCertificates? = nil,
         onRunning: @escaping @Sendable (ListenAddress) async -> Void = { _ in }
     ) {
         self.webServices = webServices
@@ -69,23 +77,25 @@ package struct HTTPServer: Service {
         self.connectionLimit = connectionLimit
         self.drainClock = drainClock
         self.onRunning = onRunning
+        self.tls = tls
     }
 
     /// Serves until the service group shuts down; a socket that cannot be opened
     /// fails with ``CannotListen``.
     package func run() async throws {
         let address = address
-        let onRunning = onRunning
+        let (onRunning, tls) = (onRunning, tls)
         let logger = webServices.cloud.logger
         let shares = webServices.cloud.shares
         let spare = min(Self.spareSlots, max(2, connectionLimit / 8))
         let connections = Connections(
             limit: connectionLimit - spare, refusals: spare / 2, shares: shares)
-        let responder = SocketResponder(webServices: webServices, connections: connections)
+        let responder = SocketResponder(
+            webServices: webServices, connections: connections, isSecure: tls != nil)
         let channels = HTTP1Channel(
             responder: responder.respond,
             configuration: .init(
-                additionalChannelHandlers: [RequestWatch(connections, shares: shares)],
+                additionalChannelHandlers: [RequestWatch(connections, shares: shares, tls: tls)],
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: shares.limits.headBytes,
                     maxHeaderListSize: shares.limits.headBytes,
@@ -101,7 +111,8 @@ package struct HTTPServer: Service {
             ),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? address.port
-                await onRunning(ListenAddress(host: address.host, port: port))
+                await onRunning(
+                    ListenAddress(host: address.host, port: port, isSecure: tls != nil))
             },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             logger: logger

@@ -3,6 +3,7 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import NIOHTTPTypes
 import TidebellCore
 import TidebellWire
@@ -48,6 +49,8 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private let connections: Connections
+    /// What the connection is encrypted with; nil for plain HTTP.
+    private let tls: TLSCertificates?
     private let limits: ShareLimits
     private let metrics: HTTPMetrics
 
@@ -71,8 +74,9 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     /// When throwing away ends at the latest, what was thrown away, and the answer's sending.
     private var lingering: (end: NIODeadline, bytes: Int, sent: EventLoopFuture<Void>)?
 
-    init(_ connections: Connections, shares: Shares) {
+    init(_ connections: Connections, shares: Shares, tls: TLSCertificates? = nil) {
         self.connections = connections
+        self.tls = tls
         limits = shares.limits
         metrics = shares.metrics
     }
@@ -82,6 +86,14 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         let pipeline = context.pipeline.syncOperations
         HeadRules.apply(in: pipeline)
+        if let tls {
+            do {
+                try pipeline.addHandler(NIOSSLServerHandler(context: tls.current), position: .first)
+            } catch {
+                // It closed before it was open: nothing is said in the clear.
+                return context.close(promise: nil)
+            }
+        }
         SlowReaderWatch.begin(in: pipeline, limits, metrics)
         let connection = Connection(context.channel, proxies: limits.trustedProxies)
         self.connection = connection

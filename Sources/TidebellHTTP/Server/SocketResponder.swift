@@ -16,11 +16,14 @@ import TidebellScheduling
 struct SocketResponder: Sendable {
     let webServices: WebServices
     let connections: Connections
+    /// Whether connections are encrypted here.
+    let isSecure: Bool
     private let dates = DateHeader()
 
-    init(webServices: WebServices, connections: Connections) {
+    init(webServices: WebServices, connections: Connections, isSecure: Bool = false) {
         self.webServices = webServices
         self.connections = connections
+        self.isSecure = isSecure
     }
 
     /// An answer could not be sent to its end, because what the client sent meanwhile is no HTTP.
@@ -43,7 +46,9 @@ struct SocketResponder: Sendable {
                 body: .pending(body),
                 from: cloud.shares.limits.counted(connection?.peer, headers),
                 presence: connection?.presence,
-                needsHost: true
+                needsHost: true,
+                isSecure: isSecure
+                    || cloud.shares.limits.trustedProxies.speaksTLS(connection?.peer, headers)
             )
         )
         if let share = answer.share { connection?.hold(share) }

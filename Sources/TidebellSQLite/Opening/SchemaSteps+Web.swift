@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SchemaSteps.Step {
+    /// Origins are separated by spaces; NULL is the default.
+    static let appSignIns = SchemaSteps.Step(
+        name: "apps say how users sign in",
+        sql: """
+            ALTER TABLE api_token ADD COLUMN origins TEXT;
+            ALTER TABLE api_token ADD COLUMN callback TEXT;
+            """
+    )
+
     /// A key is found by its ID, and goes with its account.
     static let serverKeys = SchemaSteps.Step(
         name: "servers have keys",

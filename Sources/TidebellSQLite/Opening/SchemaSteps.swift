@@ -190,6 +190,7 @@ struct SchemaSteps: Sendable {
         .settling,
         .serverKeys,
         .earlierDepartures,
+        .appSignIns,
     ])
 
     /// Who asked for access to a share, or may not, as JSON of Core's.

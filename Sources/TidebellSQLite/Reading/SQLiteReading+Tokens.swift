@@ -33,7 +33,12 @@ extension TokenKind {
             case .api: "container, environment"
             case .management: "NULL, NULL"
             }
-        return "hash, name, \(container), created_at, expires_at, used_at"
+        let signIn =
+            switch self {
+            case .api: "origins, callback"
+            case .management: "NULL, NULL"
+            }
+        return "hash, name, \(container), created_at, expires_at, used_at, \(signIn)"
     }
 }
 
@@ -42,7 +47,10 @@ extension StoredToken {
         self.init(
             hash: columns.bytes(0), name: columns.text(1), container: try columns.container(2),
             createdAt: try columns.value(4), expiresAt: try columns.optional(5),
-            usedAt: try columns.optional(6)
+            usedAt: try columns.optional(6),
+            signIn: AppSignIn(
+                origins: columns.optionalText(7)?.split(separator: " ").map(String.init),
+                callback: columns.optionalText(8))
         )
     }
 }

@@ -12,10 +12,14 @@ extension SQLiteTransaction {
             """,
             token.hash, token.name, token.createdAt, token.expiresAt, token.usedAt
         )
-        guard kind == .api, let container = token.container else { return }
+        guard kind == .api else { return }
         try connection.run(
-            "UPDATE api_token SET container = ?, environment = ? WHERE hash = ?",
-            container.container, container.environment, token.hash
+            """
+            UPDATE api_token SET container = ?, environment = ?, origins = ?, callback = ?
+            WHERE hash = ?
+            """,
+            token.container?.container, token.container?.environment,
+            token.signIn.origins?.joined(separator: " "), token.signIn.callback, token.hash
         )
     }
 

@@ -167,6 +167,7 @@ extension SettableLimit {
     /// What an operator cannot set of ``ShareLimits`` by a number, and why.
     package static let fixedShares: [String: String] = [
         "countsLoopback": "a policy: serve --count-loopback",
+        "opensPrivateNetwork": "a policy: serve --allow-private-network",
         "trustedProxies": "addresses: serve --trusted-proxy",
         "refusalTime": "the answer that refuses a connection gets no more time",
         "lingerTime": "what is answered is over: it only lets a client read why",

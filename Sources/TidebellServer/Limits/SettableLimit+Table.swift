@@ -106,6 +106,12 @@ extension SettableLimit {
                 "wrongPasswordsPerAddress", \.shares.wrongPasswordsPerAddress, 1...100_000,
                 "Wrong passwords from one address in 15 minutes."),
             Self(
+                "signUps", \.shares.signUps, 0...1_000_000,
+                "New users by the sign-in page in an hour."),
+            Self(
+                "signUpsPerAddress", \.shares.signUpsPerAddress, 0...1_000_000,
+                "The same from one address."),
+            Self(
                 "signInsPerAccount", \.limits.signInsPerAccount, 1...10_000,
                 "Signed-in devices of a user in a container; one more signs one out."),
             Self(

@@ -32,6 +32,14 @@ package enum ReportVersion: WireEndpoint {
         .of(.server, "version"), by: [.get, .head], for: .open, .reads)
 }
 
+/// `/metrics`: what the server counts, for Prometheus.
+package enum ReportMetrics: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = OtherJSON
+    package static let route = WireRoute(
+        .of(.server, "metrics"), by: [.get, .head], for: .admin, .reads)
+}
+
 /// `/`: what this server is and whether it is well, for people with a browser.
 package enum ShowWelcome: WireEndpoint {
     package typealias Request = EmptyBody
@@ -61,6 +69,30 @@ package enum ShowShare: WireEndpoint {
     package typealias Response = OtherJSON
     package static let route = WireRoute(
         .of(.server, "share"), by: [.get, .head, .post], for: .url, .repeatable)
+}
+
+/// `/sign-in`: the page that the `redirectURL` of a 421 leads to (web-services 2.2).
+package enum ShowSignIn: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = OtherJSON
+    package static let route = WireRoute(
+        .of(.server, "sign-in"), by: [.get, .head, .post], for: .open, .repeatable)
+}
+
+/// `/account`: where a user is signed in, and a way to end that and to change the password.
+package enum ShowAccount: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = OtherJSON
+    package static let route = WireRoute(
+        .of(.server, "account"), by: [.get, .head, .post], for: .open, .repeatable)
+}
+
+/// `/reset/{secret}`: the page behind a link of the operator's, where a user sets a new password.
+package enum ShowPasswordReset: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = OtherJSON
+    package static let route = WireRoute(
+        .of(.server, "reset"), by: [.get, .head, .post], for: .url, .repeatable)
 }
 
 /// The answer of `/health` and `/ready`.

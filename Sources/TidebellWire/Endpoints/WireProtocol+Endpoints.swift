@@ -18,8 +18,10 @@ extension WireProtocol {
         FetchNotificationChanges.self, MarkNotificationsRead.self, ModifyBadge.self,
 
         ExplainPush.self, AddServerKey.self, ListServerKeys.self, RevokeServerKey.self,
-        ReportHealth.self, ReportReadiness.self, ReportVersion.self, PollCourier.self,
+        ReportHealth.self, ReportReadiness.self, ReportVersion.self, ReportMetrics.self,
+        PollCourier.self,
         ShowWelcome.self, SendScript.self, SendOpenAPI.self, ShowShare.self,
+        ShowSignIn.self, ShowAccount.self, ShowPasswordReset.self,
         ReceiveAsset.self, SendAsset.self,
     ]
 }

@@ -37,6 +37,10 @@ extension WireError {
         case wrongPasswords
         /// Wrong passwords from one address.
         case wrongPasswordsPerAddress
+        /// New users by the sign-in page.
+        case signUps
+        /// The same from one address.
+        case signUpsPerAddress
         /// Signed-in devices of an account, each begun with the one before.
         case signInsPerAccount
         /// The same of web pages.

@@ -23,7 +23,9 @@ extension TestAPI {
         change(&served)
         let (running, started) = AsyncStream.makeStream(of: Int.self)
         let server = HTTPServer(
-            WebServices(cloud: served, publicURL: publicURL, shareApps: shareApps),
+            WebServices(
+                cloud: served, publicURL: publicURL, shareApps: shareApps,
+                allowsSignUp: cloud.webServices.allowsSignUp),
             at: HTTPServer.ListenAddress(host: "127.0.0.1", port: 0),
             connectionLimit: connectionLimit, drainClock: drainClock
         ) { started.yield($0.port) }

@@ -32,7 +32,8 @@ final class TestAPI: Sendable {
     init(
         limits: Limits = Limits(), heldRequests: HeldRequests = HeldRequests(),
         rootKey: RootKey? = TestAPI.rootKey, shares: ShareLimits = ShareLimits(),
-        logLevel: Logger.Level = .error, metrics: HTTPMetrics = HTTPMetrics()
+        logLevel: Logger.Level = .error, metrics: HTTPMetrics = HTTPMetrics(),
+        metricsText: @escaping @Sendable () -> String = { "" }, allowsSignUp: Bool = true
     ) async throws {
         log = TestLog(level: logLevel)
         let folder = Self.newFolder()
@@ -41,7 +42,7 @@ final class TestAPI: Sendable {
         self.clock = clock
         cloud = try Self.makeCloud(
             in: folder, clock, log, limits: limits, heldRequests: heldRequests, rootKey: rootKey,
-            shares: shares, metrics: metrics
+            shares: shares, metrics: metrics, metricsText: metricsText, allowsSignUp: allowsSignUp
         )
         let firstRun = try await cloud.accounts.prepareFirstRun()
         apiToken = firstRun?.apiToken ?? ""
@@ -82,7 +83,9 @@ final class TestAPI: Sendable {
     private static func makeCloud(
         in folder: URL, _ clock: StepClock, _ log: TestLog, limits: Limits,
         heldRequests: HeldRequests = HeldRequests(), rootKey: RootKey? = TestAPI.rootKey,
-        shares: ShareLimits = ShareLimits(), metrics: HTTPMetrics = HTTPMetrics(), seed: UInt64 = 1
+        shares: ShareLimits = ShareLimits(), metrics: HTTPMetrics = HTTPMetrics(),
+        metricsText: @escaping @Sendable () -> String = { "" }, allowsSignUp: Bool = true,
+        seed: UInt64 = 1
     ) throws -> CloudServices {
         CloudServices(
             store: try TestStores.open(in: folder),
@@ -98,6 +101,8 @@ final class TestAPI: Sendable {
             heldRequests: heldRequests,
             shares: shares,
             metrics: metrics,
+            metricsText: metricsText,
+            allowsSignUp: allowsSignUp,
             logger: log.logger
         )
     }

@@ -196,4 +196,18 @@ struct ErrorTextTests {
         }
         #expect(found == "desiredKeys names 4 fields; at most 3 fit a push")
     }
+
+    @Test("ERR-35: a missing zone of somebody else is named with its owner")
+    func otherOwner() async throws {
+        let zoneID = CKRecordZone.ID(zoneName: "Trip", ownerName: "_ben")
+        let cloud = try await TestCloud()
+        let database = try await cloud.device(user: "anna").container().sharedCloudDatabase
+        let error = await #expect(throws: CKError.self) {
+            try await database.save(Self.record("a", in: zoneID))
+        }
+        #expect(
+            error?.localizedDescription
+                == "Zone 'Trip' does not exist; its owner is '_ben', who may have ended the share"
+        )
+    }
 }

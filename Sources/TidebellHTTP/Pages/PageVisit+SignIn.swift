@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import TidebellCore
+import TidebellWire
+
+extension PageVisit {
+    /// Signs a user in to this page alone, by the password of the form.
+    ///
+    /// - Parameter refused: The page for who is not let in.
+    func signIn(refused: (WireError) -> HTML) async throws -> WebResponse {
+        var cookie = cookie
+        cookie.renew(from: cloud.randomness)
+        guard let hash = cookie.sessionHash else { return done() }
+        let known = try await account(refused: refused)
+        let now = cloud.time.now()
+        do {
+            try await cloud.store.write(.account(known.signIn.account), for: known.signIn.account) {
+                [limits = cloud.limits] transaction in
+                try known.check(in: transaction)
+                try transaction.beginSession(
+                    .page, hash, of: known.signIn.account, with: nil,
+                    lifetime: PageSession.lifetime, in: nil, limits: limits, at: now)
+            }
+        } catch let error as WireError {
+            throw Self.refusal(error, refused)
+        }
+        return done(cookie: cookie.header(isSecure: isSecure))
+    }
+
+    /// Returns whose name and password the form has.
+    func account(refused: (WireError) -> HTML) async throws -> KnownUser {
+        let name = form?["user"] ?? ""
+        do {
+            return KnownUser(
+                name: name,
+                signIn: try await cloud.account(
+                    named: name, password: form?["password"] ?? "", for: request))
+        } catch let error as WireError {
+            throw Self.refusal(error, refused)
+        }
+    }
+
+    /// Returns the page for who is not let in.
+    static func refusal(_ error: WireError, _ page: (WireError) -> HTML) -> PageRefusal {
+        PageRefusal(error.retryAfter == nil ? 403 : error.code.status, page(error), because: error)
+    }
+}
+
+/// Somebody who knew a password.
+struct KnownUser: Sendable {
+    /// As they wrote it.
+    var name: String
+    var signIn: StoredSignIn
+
+    /// Fails where the password was changed or the account disabled meanwhile: no session begins.
+    func check(in reader: some AccountReading) throws {
+        guard try reader.signIn(calledBy: name) == signIn else { throw WireError.wrongPassword }
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// What the sign-in page says.
+enum SignInPageTexts {
+    /// What its forms ask for.
+    enum Action: String {
+        case signIn = "sign-in"
+        case signUp = "sign-up"
+    }
+
+    /// Tells the page that opened this one, under both names that clients read (web-services 2.2). The
+    /// browser hands it to pages of the named origins alone.
+    static let script = """
+        const { token, origins } = document.getElementById('result').dataset;
+        if (window.opener) {
+          for (const origin of origins.split(' ')) {
+            window.opener.postMessage({ ckSession: token, ckWebAuthToken: token }, origin);
+          }
+          window.close();
+        } else {
+          document.getElementById('alone').hidden = false;
+        }
+        """
+
+    /// The page for a visit that names no app of this server.
+    static let noApp = PageTexts.page(
+        "Sign in",
+        """
+        <h1>Open this page from an app</h1>
+        <p>Apps lead here when somebody is to sign in to them. This link is of no app that this server \
+        knows.</p>
+        <p><a href="account">Your account</a> shows where you are signed in.</p>
+        """)
+
+    /// The page where nobody knows which page opened it.
+    static let unknownOpener = PageTexts.page(
+        "Sign in",
+        """
+        <h1>Nobody knows which page asks</h1>
+        <p>The page that opened this one did not say where it is, and its API token names no origin. Whoever \
+        runs it makes one that does: <code>tidebell api-token create --origin</code>.</p>
+        """)
+
+    /// Returns the page for a page of another origin.
+    static func closed(to origin: String) -> HTML {
+        PageTexts.page(
+            "Sign in",
+            """
+            <h1>This site may not ask you to sign in</h1>
+            <p><strong>\(origin)</strong> asked, and the app that it says it is does not name it. Do not give it \
+            your password. If it is yours: <code>tidebell api-token create --origin \(origin)</code>.</p>
+            """)
+    }
+
+    /// Returns the page with the form.
+    static func form(
+        _ app: SigningInApp, _ visit: PageVisit, refused error: WireError? = nil
+    ) -> HTML {
+        let title: HTML = app.isSignUp ? "Create an account" : "Sign in"
+        let fields: HTML =
+            app.isSignUp
+            ? """
+            <label for="user">User name</label>
+            <input id="user" name="user" autocomplete="username" autocapitalize="none" spellcheck="false" \
+            required value="\(visit.form?["user"] ?? "")">
+            \(PageTexts.newPasswordField(error))
+            """
+            : PageTexts.signInFields(error, name: visit.form?["user"] ?? "")
+        let action: Action = app.isSignUp ? .signUp : .signIn
+        let content: HTML = """
+            <input type="hidden" name="opener" value="\(app.opener ?? "")">
+            \(fields)
+            <label class="check"><input type="checkbox" name="keep" value="1"> Keep me signed in for two \
+            weeks</label>
+            <button>\(title)</button>
+            """
+        return PageTexts.page(
+            title,
+            """
+            <p class="above">\(app.container.container)\(environment(of: app))</p>
+            <h1>\(title)</h1>
+            <p>\(place(of: app)) learns who you are in this app, and not your password.</p>
+            \(PageTexts.alert(error))
+            \(PageTexts.form(action.rawValue, of: visit, content))
+            \(other(app, visit))
+            <footer><a href="account">Your account</a> shows where you are signed in, and ends it.</footer>
+            """)
+    }
+
+    private static func environment(of app: SigningInApp) -> HTML? {
+        app.container.environment == .development ? " (development)" : nil
+    }
+
+    /// Who is told.
+    private static func place(of app: SigningInApp) -> HTML {
+        if let source = app.signIn.callbackSource { return "<strong>\(source)</strong>" }
+        let names = app.targets.filter { $0 != AppSignIn.everyOrigin }
+        guard !names.isEmpty else { return "The page that you came from" }
+        return "<strong>\(names.joined(separator: ", "))</strong>"
+    }
+
+    /// The way to the other form, where there are two.
+    private static func other(_ app: SigningInApp, _ visit: PageVisit) -> HTML? {
+        guard visit.allowsSignUp else { return nil }
+        var query = "?container=\(app.container.container)"
+        query += "&environment=\(app.container.environment.rawValue)"
+        if let token = try? visit.target.parameter(WireProtocol.apiToken),
+            Hex.bytes(token[...]) != nil
+        {
+            query += "&\(WireProtocol.apiToken)=\(token)"
+        }
+        if let opener = app.opener { query += "&origin=\(opener)" }
+        return app.isSignUp
+            ? "<p><a href=\"\(query)\">You have an account: sign in</a></p>"
+            : "<p><a href=\"\(query + "&mode=sign-up")\">Create an account</a></p>"
+    }
+
+    /// Returns the page that tells the app.
+    static func told(_ app: SigningInApp, _ token: String) -> HTML {
+        PageTexts.page(
+            "Signed in",
+            """
+            <h1>You are signed in</h1>
+            <p role="status" id="result" data-token="\(token)" data-origins="\(app.targets.joined(separator: " "))">\
+            You can close this window and go on in the app.</p>
+            <p class="alert" id="alone" hidden>The page that asked is not there any more: open the app and sign \
+            in there.</p>
+            <noscript><p class="alert">Scripts are turned off, so that the app could not be told: it has to \
+            use a callback URL.</p></noscript>
+            <script>\(HTML(stringLiteral: script))</script>
+            """)
+    }
+}
