@@ -60,6 +60,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "CTidebellFiles"),
+        .systemLibrary(name: "CTidebellZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "TidebellPush",
             dependencies: [
@@ -108,7 +109,7 @@ let package = Package(
         .target(
             name: "TidebellHTTP",
             dependencies: [
-                "TidebellCore", "TidebellPush", "TidebellScheduling",
+                "TidebellCore", "TidebellPush", "TidebellScheduling", "CTidebellZlib",
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

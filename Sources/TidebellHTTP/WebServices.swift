@@ -56,6 +56,7 @@ package struct WebServices: Sendable {
                     failure(error, of: request, uuid: uuid), for: account, of: request, uuid: uuid)
             }
             CrossOrigin.allow(request, in: &response)
+            response.compress(for: request)
         }
         response.headers[.requestUUID] = uuid
         if isLogged {
@@ -166,10 +167,35 @@ package struct WebServices: Sendable {
     /// Bytes of the body of an operator's request.
     private static let adminBodyBytes = 64 * 1024
 
+    /// What was sent, and what it counts for.
+    typealias Body = (bytes: [UInt8], share: BodyBytes.Share?)
+
     /// Reads the body of a request whose head is in order, and returns with it what it counts for.
+    ///
+    /// The limit is that of its content: of a compressed one no more is expanded.
     func body(
         of request: WebRequest, upTo limit: Int, from caller: Caller?, isSignIn: Bool = false
-    ) async throws -> (bytes: [UInt8], share: BodyBytes.Share?) {
+    ) async throws -> Body {
+        let sent = try await sentBody(of: request, upTo: limit, from: caller, isSignIn: isSignIn)
+        return try content(of: sent, in: request, upTo: limit)
+    }
+
+    /// Returns the content of a body that may be compressed.
+    private func content(of sent: Body, in request: WebRequest, upTo limit: Int) throws -> Body {
+        guard try request.isCompressed(), !sent.bytes.isEmpty else { return sent }
+        do {
+            let bytes = try Gzip.expanded(sent.bytes, upTo: limit) { try sent.share?.add($0) }
+            return (bytes, sent.share)
+        } catch Gzip.Failure.tooLong {
+            throw WireError.bodyTooLong(limit)
+        } catch Gzip.Failure.damaged {
+            throw WireError.badRequest("the body is not gzip, or not all of it")
+        }
+    }
+
+    private func sentBody(
+        of request: WebRequest, upTo limit: Int, from caller: Caller?, isSignIn: Bool = false
+    ) async throws -> Body {
         switch request.body {
         case .bytes(let bytes) where bytes.count <= limit: return (bytes, nil)
         case .pending(let pending):
@@ -180,9 +206,7 @@ package struct WebServices: Sendable {
             return (bytes, share)
         case .bytes, .tooLong, .stream: break
         }
-        throw WireError.badRequest(
-            "the request body is longer than \(limit) bytes", ckCode: CKErrorCode.limitExceeded
-        ).naming(.requestBytes)
+        throw WireError.bodyTooLong(limit)
     }
 
     /// Looks at the head of a request, then reads its body.
@@ -235,10 +259,11 @@ package struct WebServices: Sendable {
             let key = try await authentication.key(of: signature, in: signIn.container)
             // To find out that a signature is wrong takes work.
             try cloud.shares.checkPace(of: stranger)
-            let body = try await body(
-                of: request, upTo: cloud.limits.requestBytes, from: stranger)
+            let limit = cloud.limits.requestBytes
+            let sent = try await sentBody(of: request, upTo: limit, from: stranger)
             let identity = try signature.identity(
-                of: request.target, body: body.bytes, by: key.publicKey)
+                of: request.target, body: sent.bytes, by: key.publicKey)
+            let body = try content(of: sent, in: request, upTo: limit)
             let caller = try await authentication.caller(with: key, signIn: signIn, at: now)
             account = caller.user?.account
             try route.checkServerKey(
@@ -300,6 +325,10 @@ extension WebRequest {
     func checkHead(for route: WireRoute) throws {
         if let coding = headers[.transferEncoding], !coding.isSameName(as: "chunked") {
             throw UnknownTransferCoding(coding: coding)
+        }
+        // A file is kept as it comes.
+        if try isCompressed(), route.path.root == .assets {
+            throw UnknownContentCoding(coding: "gzip", known: "identity")
         }
         guard route.methods.contains(where: { $0.rawValue == method.rawValue }) else {
             throw WrongMethod(allowed: route.methods)

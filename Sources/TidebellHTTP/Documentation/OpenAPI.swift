@@ -191,6 +191,9 @@ enum OpenAPI {
         case 206: return "A part of it, as asked for."
         case 303: return "It was done; the page shows it."
         case 304: return "The client has it already."
+        case 413:
+            return "QUOTA_EXCEEDED; BAD_REQUEST where the body, or what it expands to, is too long."
+        case 415: return "BAD_REQUEST: the body has a Content-Encoding that is not read."
         case 416: return "The file has no such part."
         case 503: return "Not at the moment: TRY_AGAIN_LATER."
         default:
@@ -302,10 +305,10 @@ extension WireAccess {
     /// The statuses of errors that every call of the kind may have.
     fileprivate var statuses: [Int] {
         switch self {
-        case .reader, .user, .anyone: [400, 401, 403, 404, 421, 429, 503]
-        case .admin: [400, 401, 404, 429, 503]
-        case .url: [400, 503]
-        case .open: [400, 429, 503]
+        case .reader, .user, .anyone: [400, 401, 403, 404, 413, 415, 421, 429, 503]
+        case .admin: [400, 401, 404, 413, 415, 429, 503]
+        case .url: [400, 413, 415, 503]
+        case .open: [400, 413, 415, 429, 503]
         }
     }
 }

@@ -14,6 +14,13 @@ struct UnknownTransferCoding: Error {
     let coding: String
 }
 
+/// The body is compressed in a way that is not read here (RFC 9110, 15.5.16).
+struct UnknownContentCoding: Error {
+    let coding: String
+    /// What is read.
+    var known = "gzip"
+}
+
 extension WebServices {
     /// Returns the answer for a request that failed as a whole
     /// (web-services 3.1).
@@ -54,6 +61,17 @@ extension WebServices {
             )
             response.status = 501
             return response
+        case let error as UnknownContentCoding:
+            var response = answer(
+                .badRequest(
+                    "the Content-Encoding '\(WireError.shortened(error.coding))' is not read here; "
+                        + "'\(error.known)' is"
+                ),
+                of: request, uuid: uuid
+            )
+            response.status = 415
+            response.headers[.acceptEncoding] = error.known
+            return response
         case is BodyCutShort:
             return answer(
                 .badRequest("the request ended before its body had come"), of: request, uuid: uuid
@@ -92,7 +110,10 @@ extension WebServices {
         var error = error
         error.uuid = uuid
         if !request.usesExtensions { error.detail = nil }
-        var response = WebResponse.json(status: error.code.status) { error.write(to: &$0) }
+        // Apple's codes have none for it (RFC 9110, 15.5.14).
+        let isTooLong = error.bound == .requestBytes || error.bound == .assetBytes
+        let status = isTooLong ? 413 : error.code.status
+        var response = WebResponse.json(status: status) { error.write(to: &$0) }
         response.failure = error
         if let seconds = error.retryAfter {
             response.headers[.retryAfter] = String(Int(seconds.rounded(.up)))
@@ -151,6 +172,13 @@ extension WebServices {
 }
 
 extension WireError {
+    /// The body is longer than it may be, or what it expands to is.
+    static func bodyTooLong(_ limit: Int) -> WireError {
+        badRequest(
+            "the request body is longer than \(limit) bytes", ckCode: CKErrorCode.limitExceeded
+        ).naming(.requestBytes)
+    }
+
     /// The client closed its side of the connection while its request waited for a turn, or
     /// the server stops.
     fileprivate static let clientIsGone = WireError(

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// The system's zlib, which the dependencies link already.
+#include <zlib.h>
