@@ -23,6 +23,8 @@ package struct Cloud: Sendable {
     package var passwordCost = Password.Cost.standard
     /// What the server counts, in the text format of Prometheus.
     package var metricsText: @Sendable () -> String = { "" }
+    /// What a test holds the server by; nil for all others.
+    package var controls: TestControls?
     /// Where passwords are checked.
     package var signIns: SignInGate
     /// What was logged as damaged.
@@ -85,6 +87,7 @@ package struct Cloud: Sendable {
         rootKey: RootKey? = nil,
         shares: Shares,
         metricsText: @escaping @Sendable () -> String = { "" },
+        controls: TestControls? = nil,
         limits: Limits = Limits(),
         time: Time,
         randomness: Randomness,
@@ -112,6 +115,7 @@ package struct Cloud: Sendable {
         signIns = SignInGate(limits: shares.limits, time: time)
         self.rootKey = rootKey
         self.metricsText = metricsText
+        self.controls = controls
         self.limits = limits
         schemas = SchemaCache(capacity: limits.cachedSchemaFields)
         longReads = LongReads(limits.longReads)

@@ -24,6 +24,9 @@ package enum Router {
     private static let adminEndpoints: [any AdminEndpoint.Type] = [
         ExplainPush.self, AddServerKey.self, ListServerKeys.self, RevokeServerKey.self,
     ]
+    private static let controlEndpoints: [any ControlEndpoint.Type] = [
+        MoveClock.self, InjectFaults.self,
+    ]
     private static let serverEndpoints: [any ServerEndpoint.Type] = [
         ReportHealth.self, ReportReadiness.self, ReportVersion.self, ReportMetrics.self,
         PollCourier.self,
@@ -49,6 +52,8 @@ package enum Router {
     static let extensions = table(of: containerEndpoints, at: .ext) { $0.route }
     /// The endpoints for the operator.
     static let admin = table(of: adminEndpoints, at: .admin) { $0.route }
+    /// What a test holds the server by.
+    static let controls = table(of: controlEndpoints, at: .control) { $0.route }
     /// The endpoints of the server itself.
     static let server = table(of: serverEndpoints, at: .server) { $0.route }
     /// The pages for people.
@@ -79,6 +84,7 @@ package enum Router {
         case server(any ServerEndpoint.Type, argument: String)
         case container(any Endpoint.Type, ContainerKey, DatabaseScope)
         case admin(any AdminEndpoint.Type, ContainerKey)
+        case control(any ControlEndpoint.Type)
 
         var route: WireRoute {
             switch self {
@@ -86,6 +92,7 @@ package enum Router {
             case .server(let endpoint, _): endpoint.route
             case .container(let endpoint, _, _): endpoint.route
             case .admin(let endpoint, _): endpoint.route
+            case .control(let endpoint): endpoint.route
             }
         }
     }
@@ -117,6 +124,11 @@ package enum Router {
         case (.admin, 6):
             guard let endpoint = admin[segments[4...]] else { throw WireError.noEndpoint(target) }
             return .admin(endpoint, try container(segments))
+        case (.control, _):
+            guard let endpoint = controls[segments[2...]] else {
+                throw WireError.noEndpoint(target)
+            }
+            return .control(endpoint)
         // A file name may follow; it is the client's business (web-services 4.4).
         case (.assets, 4...5):
             guard let endpoint = assets[segments[2...2]] else { throw WireError.noEndpoint(target) }
@@ -181,7 +193,7 @@ package enum Router {
 
 extension WireError {
     /// No endpoint has this path; the words are CloudKit's (web-services 1.1).
-    fileprivate static func noEndpoint(_ target: RequestTarget) -> WireError {
+    static func noEndpoint(_ target: RequestTarget) -> WireError {
         WireError(
             .notFound, "could not find handler for endpoint '\(shortened(target.path, to: 200))'"
         )

@@ -137,7 +137,10 @@ package struct WebServices: Sendable {
             {
                 try await exchange.claimSignature()
             }
+            let fault = cloud.controls?.fault(for: route.path.action, in: container)
+            if let fault, !fault.isAfterWork { throw fault.error }
             var response = try await endpoint.respond(to: exchange)
+            if let fault { throw fault.error }
             if case .bytes(let bytes) = response.body {
                 // The answer is there, and its request not needed any more: or a long one would
                 // take the room of its own answer.
@@ -153,6 +156,13 @@ package struct WebServices: Sendable {
                 response.headers[.webAuthToken] = token
             }
             return response
+        case .control(let endpoint):
+            let caller = cloud.shares.caller(nil, of: request)
+            try cloud.shares.countRequest(caller)
+            guard let controls = cloud.controls else { throw WireError.noEndpoint(target) }
+            try await cloud.requireAdmin(request)
+            let body = try await body(of: request, upTo: Self.adminBodyBytes, from: caller).bytes
+            return try endpoint.respond(to: body, by: controls, in: cloud)
         case .admin(let endpoint, let container):
             let caller = cloud.shares.caller(nil, of: request)
             try cloud.shares.countRequest(caller)

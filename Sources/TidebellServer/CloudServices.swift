@@ -50,6 +50,7 @@ package struct CloudServices: Sendable {
     ///   - shares: How much of the server one caller may take.
     ///   - httpMetrics: Counts what the API's bounds refuse.
     ///   - metricsText: What the server counts, in the text format of Prometheus.
+    ///   - controls: What a test holds the server by; nil for none.
     ///   - publicURL: The URL clients reach the server under; nil takes what
     ///     each request's `Host` header names.
     ///   - shareApps: Where the apps are that shares are opened in.
@@ -73,6 +74,7 @@ package struct CloudServices: Sendable {
         shares: ShareLimits = ShareLimits(),
         metrics httpMetrics: HTTPMetrics = HTTPMetrics(),
         metricsText: @escaping @Sendable () -> String = { "" },
+        controls: TestControls? = nil,
         publicURL: String? = nil,
         shareApps: ShareAppLinks = ShareAppLinks(),
         allowsSignUp: Bool = false,
@@ -156,6 +158,7 @@ package struct CloudServices: Sendable {
                 rootKey: rootKey,
                 shares: shares,
                 metricsText: metricsText,
+                controls: controls,
                 limits: limits,
                 time: time,
                 randomness: randomness,

@@ -33,6 +33,8 @@ package struct ServerConfiguration: Sendable {
     package var shareApps = ShareAppLinks()
     /// Whether whoever opens the sign-in page can be a user.
     package var allowsSignUp = false
+    /// Whether tests move its time and inject faults, by a management token.
+    package var hasTestControls = false
     /// Streams and courier polls held open at a time.
     package var heldRequests = HeldRequests.defaultCapacity
     /// The most connections; nil is what the limit of open files leaves room for.

@@ -43,7 +43,8 @@ package struct TidebellServer: Sendable {
         }
         let folder = DataFolder(configuration.dataFolder, stores: configuration.stores)
         // The store first: its lock proves that no other server uses the files.
-        let (time, randomness) = (Time.system, Randomness.system)
+        let shifted = configuration.hasTestControls ? ShiftedClock(.system) : nil
+        let (time, randomness) = (shifted?.time ?? Time.system, Randomness.system)
         let store = try folder.openStore(
             for: .serving, bounds: configuration.store, time: time, randomness: randomness)
         let troubles = TroubleLog(logger: logger)
@@ -93,6 +94,7 @@ package struct TidebellServer: Sendable {
             transferCapacity: openFiles.transfers,
             shares: configuration.shares,
             metricsText: configuration.metricsText,
+            controls: shifted.map { clock in TestControls { clock.advance(by: $0) } },
             publicURL: configuration.publicURL,
             shareApps: configuration.shareApps, allowsSignUp: configuration.allowsSignUp,
             apns: apns,

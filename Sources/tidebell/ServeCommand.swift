@@ -69,6 +69,14 @@ struct ServeCommand: AsyncParsableCommand {
         help: "Let whoever opens the sign-in page be a user, with a name and a password of theirs.")
     var allowSignUp = false
 
+    @Flag(
+        help: """
+            For tests, on this machine only: whoever has a management token moves the server's time \
+            (/admin/1/clock) and lets requests fail (/admin/1/faults).
+            """
+    )
+    var testControls = false
+
     @Option(
         help: ArgumentHelp(
             "The configuration file (default: tidebell.json in the data folder, if any).",
@@ -146,10 +154,18 @@ struct ServeCommand: AsyncParsableCommand {
         guard (certificate == nil) == (key == nil) else {
             throw ValidationError("--tls-certificate and --tls-key go together.")
         }
+        guard !testControls || (Self.ownHosts.contains(host) && publicURL == nil) else {
+            throw ValidationError(
+                "--test-controls is for a server that only this machine reaches: neither --host nor "
+                    + "--public-url goes with it.")
+        }
         if let publicURL, !publicURL.hasPrefix("http://"), !publicURL.hasPrefix("https://") {
             throw ValidationError("The public URL must begin with http:// or https://.")
         }
     }
+
+    /// Addresses that other machines do not reach.
+    private static let ownHosts = ["127.0.0.1", "::1", "localhost"]
 
     /// Where the apps are that shares are opened in.
     private func shareApps() throws -> ShareAppLinks {
@@ -197,6 +213,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
         configuration.shareApps = try shareApps()
         configuration.allowsSignUp = allowSignUp
+        configuration.hasTestControls = testControls
         if let certificate, let key {
             configuration.tls = (URL(fileURLWithPath: certificate), URL(fileURLWithPath: key))
         }
@@ -258,6 +275,11 @@ struct ServeCommand: AsyncParsableCommand {
         }
         if !server.givenUp.isEmpty {
             reportError("Deleted for good, since their keys are lost: \(server.givenUp).")
+        }
+        if configuration.hasTestControls {
+            reportError(
+                "This server is for tests (--test-controls): its time can be moved, and what is saved "
+                    + "then stays in the future. Use a data folder that nobody needs.")
         }
         if configuration.tls == nil,
             let warning = PlainText.warning(

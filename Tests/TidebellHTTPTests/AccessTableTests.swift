@@ -119,6 +119,7 @@ struct AccessTableTests {
             Set(Router.admin.keys.map { Array($0) }) == [
                 ["push", "explain"], ["keys", "add"], ["keys", "list"], ["keys", "revoke"],
             ])
+        #expect(Set(Router.controls.keys.map { Array($0) }) == [["clock"], ["faults"]])
         #expect(
             Set(Router.server.keys.map { Array($0) }) == [
                 [], ["courier"], ["health"], ["ready"], ["openapi.json"],

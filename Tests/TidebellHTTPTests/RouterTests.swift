@@ -8,6 +8,7 @@ import TidebellWire
 struct RouterTests {
     private static let served: [any WireEndpoint.Type] =
         Router.containerEndpoints.map { $0 } + Router.admin.values.map { $0 }
+        + Router.controls.values.map { $0 }
         + Router.server.values.map { $0 } + Router.pages.map { $0 }
         + Router.assets.values.map { $0 }
 
@@ -20,7 +21,7 @@ struct RouterTests {
         let tables = [Router.database, Router.publicDatabase, Router.device, Router.extensions]
         let entries =
             tables.reduce(0) { $0 + $1.count } + Router.admin.count + Router.server.count
-            + Router.pages.count + Router.assets.count
+            + Router.controls.count + Router.pages.count + Router.assets.count
         #expect(entries == WireProtocol.endpoints.reduce(0) { $0 + $1.route.paths.count })
     }
 
@@ -38,6 +39,7 @@ struct RouterTests {
                     case .assets, .server: path.stem + "token"
                     case .database:
                         path.text(in: "org.example", "development", path.onlyScope ?? scope)
+                    case .control: path.root.prefix + path.action
                     case .device, .ext, .admin: path.text(in: "org.example", "development")
                     }
                 if let page = Router.page(of: text) {
@@ -50,6 +52,7 @@ struct RouterTests {
                     case .server(let found, _): found
                     case .container(let found, _, _): found
                     case .admin(let found, _): found
+                    case .control(let found): found
                     }
                 #expect(ObjectIdentifier(found) == ObjectIdentifier(endpoint), "\(text)")
             }

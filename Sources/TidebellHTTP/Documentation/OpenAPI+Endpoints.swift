@@ -473,6 +473,23 @@ extension OpenAPI {
                     ])), response: .json(serverKeys), statuses: [409])
         ),
         (
+            MoveClock.self,
+            EndpointDocumentation(
+                summary: "Moves the time of a server for tests; an extension.",
+                request: .json(
+                    .object([
+                        .optional("advance", .nullable(.number), "Seconds; nothing only asks.")
+                    ])),
+                response: .json(.object([.needed("now", .integer, "Milliseconds since 1970.")])))
+        ),
+        (
+            InjectFaults.self,
+            EndpointDocumentation(
+                summary: "Lets the next requests to a server for tests fail; an extension.",
+                request: .json(.object([.optional("faults", .nullable(.array(of: fault)))])),
+                response: .json(.object([.needed("faults", .array(of: fault), "Those to come.")])))
+        ),
+        (
             ListServerKeys.self,
             EndpointDocumentation(
                 summary: "Returns the server-to-server keys, to the operator; an extension.",
@@ -485,6 +502,18 @@ extension OpenAPI {
                 request: .json(.object([.needed("keyID", .string)])), response: .json(serverKeys))
         ),
     ]
+
+    /// An error that requests get instead of their answer.
+    private static let fault: JSONSchema = .object([
+        .needed("serverErrorCode", .oneOf(ServerErrorCode.allCases.map(\.rawValue))),
+        .optional("action", .nullable(.string), "Such as records/modify; all without one."),
+        .optional("container", .nullable(.string), "All without one."),
+        .optional("ckCode", .nullable(.integer), "For clients with the extensions."),
+        .optional("reason", .nullable(.string)),
+        .optional("retryAfter", .nullable(.number), "In seconds."),
+        .optional("times", .nullable(.integer), "How many requests get it; one."),
+        .optional("afterWork", .nullable(.bool), "What is asked for is done before."),
+    ])
 
     private static let serverKeys: JSONSchema = .object([
         .needed(

@@ -59,7 +59,7 @@ enum OpenAPI {
             path.text(in: "{container}", "{environment}", path.onlyScope).replacing(
                 "{environment}/\(path.action)", with: "{environment}/{database}/\(path.action)")
         case .device, .ext, .admin: path.text(in: "{container}", "{environment}")
-        case .assets, .server:
+        case .assets, .server, .control:
             arguments.isEmpty
                 ? path.root.prefix + path.action
                 : path.stem + arguments.map { "{\($0)}" }.joined(separator: "/")
@@ -271,7 +271,7 @@ extension WirePath {
             && (["share", "sign-in", "account", "reset"].contains(action) || action.isEmpty)
     }
 
-    fileprivate var isInContainer: Bool { root != .server && root != .assets }
+    fileprivate var isInContainer: Bool { ![.server, .assets, .control].contains(root) }
 }
 
 extension WirePath.Root {

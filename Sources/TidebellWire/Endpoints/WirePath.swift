@@ -15,6 +15,8 @@ package struct WirePath: Sendable, Hashable {
         case ext
         /// `/admin/1/{container}/{environment}/{action}`, for the operator.
         case admin
+        /// `/admin/1/{action}`: what a test holds the server by (web-services 9).
+        case control
         /// `/assets/1/{action}/{token}`, and a file name behind it (web-services 4.4, 5.9).
         case assets
         /// `/{action}` or `/{action}/{argument}`: of the server itself.
@@ -23,12 +25,22 @@ package struct WirePath: Sendable, Hashable {
         /// The kind of a path, by the parts between its slashes.
         package init(_ segments: [String]) {
             let isVersioned = segments.count > 1 && segments[1] == WirePath.version
-            self = isVersioned ? Root(rawValue: segments[0]) ?? .server : .server
+            let root = isVersioned ? Root(rawValue: segments[0]) ?? .server : .server
+            switch root {
+            case .admin where segments.count == 3: self = .control
+            // Its paths do not begin with its name.
+            case .control: self = .server
+            default: self = root
+            }
         }
 
         /// What stands before the container, or before the action of a path without one.
         package var prefix: String {
-            self == .server ? "/" : "/\(rawValue)/\(WirePath.version)/"
+            switch self {
+            case .server: "/"
+            case .control: Root.admin.prefix
+            default: "/\(rawValue)/\(WirePath.version)/"
+            }
         }
     }
 

@@ -18,6 +18,7 @@ extension WireProtocol {
         FetchNotificationChanges.self, MarkNotificationsRead.self, ModifyBadge.self,
 
         ExplainPush.self, AddServerKey.self, ListServerKeys.self, RevokeServerKey.self,
+        MoveClock.self, InjectFaults.self,
         ReportHealth.self, ReportReadiness.self, ReportVersion.self, ReportMetrics.self,
         PollCourier.self,
         ShowWelcome.self, SendScript.self, SendOpenAPI.self, ShowShare.self,

@@ -33,7 +33,8 @@ final class TestAPI: Sendable {
         limits: Limits = Limits(), heldRequests: HeldRequests = HeldRequests(),
         rootKey: RootKey? = TestAPI.rootKey, shares: ShareLimits = ShareLimits(),
         logLevel: Logger.Level = .error, metrics: HTTPMetrics = HTTPMetrics(),
-        metricsText: @escaping @Sendable () -> String = { "" }, allowsSignUp: Bool = true
+        metricsText: @escaping @Sendable () -> String = { "" }, allowsSignUp: Bool = true,
+        hasControls: Bool = false
     ) async throws {
         log = TestLog(level: logLevel)
         let folder = Self.newFolder()
@@ -42,7 +43,9 @@ final class TestAPI: Sendable {
         self.clock = clock
         cloud = try Self.makeCloud(
             in: folder, clock, log, limits: limits, heldRequests: heldRequests, rootKey: rootKey,
-            shares: shares, metrics: metrics, metricsText: metricsText, allowsSignUp: allowsSignUp
+            shares: shares, metrics: metrics, metricsText: metricsText,
+            controls: hasControls ? TestControls { clock.advance(by: $0) } : nil,
+            allowsSignUp: allowsSignUp
         )
         let firstRun = try await cloud.accounts.prepareFirstRun()
         apiToken = firstRun?.apiToken ?? ""
@@ -84,8 +87,8 @@ final class TestAPI: Sendable {
         in folder: URL, _ clock: StepClock, _ log: TestLog, limits: Limits,
         heldRequests: HeldRequests = HeldRequests(), rootKey: RootKey? = TestAPI.rootKey,
         shares: ShareLimits = ShareLimits(), metrics: HTTPMetrics = HTTPMetrics(),
-        metricsText: @escaping @Sendable () -> String = { "" }, allowsSignUp: Bool = true,
-        seed: UInt64 = 1
+        metricsText: @escaping @Sendable () -> String = { "" }, controls: TestControls? = nil,
+        allowsSignUp: Bool = true, seed: UInt64 = 1
     ) throws -> CloudServices {
         CloudServices(
             store: try TestStores.open(in: folder),
@@ -102,6 +105,7 @@ final class TestAPI: Sendable {
             shares: shares,
             metrics: metrics,
             metricsText: metricsText,
+            controls: controls,
             allowsSignUp: allowsSignUp,
             logger: log.logger
         )
