@@ -123,7 +123,9 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             exclude: ["DESIGN.md"],
-            resources: [.embedInCode("Resources/tidebell.js")],
+            resources: [
+                .embedInCode("Resources/tidebell.js"), .embedInCode("Resources/reference.md"),
+            ],
             swiftSettings: strict
         ),
         // Floor 3: which engines there are.

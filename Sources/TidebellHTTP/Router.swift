@@ -30,7 +30,7 @@ package enum Router {
     private static let serverEndpoints: [any ServerEndpoint.Type] = [
         ReportHealth.self, ReportReadiness.self, ReportVersion.self, ReportMetrics.self,
         PollCourier.self,
-        ShowWelcome.self, SendScript.self, SendOpenAPI.self,
+        ShowWelcome.self, SendScript.self, SendOpenAPI.self, SendReference.self,
     ]
     private static let assetEndpoints: [any AssetEndpoint.Type] = [
         ReceiveAsset.self, SendAsset.self,

@@ -123,7 +123,7 @@ struct AccessTableTests {
         #expect(
             Set(Router.server.keys.map { Array($0) }) == [
                 [], ["courier"], ["health"], ["ready"], ["openapi.json"],
-                ["metrics"], ["tidebell.js"], ["version"],
+                ["metrics"], ["reference"], ["tidebell.js"], ["version"],
             ])
         #expect(
             Router.pages.map { $0.route.path.action } == ["share", "sign-in", "account", "reset"])

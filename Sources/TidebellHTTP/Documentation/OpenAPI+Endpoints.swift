@@ -569,6 +569,12 @@ extension OpenAPI {
                 summary: "This description.", response: .json(.map(of: .any)), statuses: [304])
         ),
         (
+            SendReference.self,
+            EndpointDocumentation(
+                summary: "What a developer of a client has to know.",
+                response: .bytes(["text/plain"]), statuses: [304])
+        ),
+        (
             PollCourier.self,
             EndpointDocumentation(
                 summary:

@@ -35,6 +35,7 @@ extension ShowWelcome: ServerEndpoint {
             <ul>
             <li><a href="tidebell.js">tidebell.js</a>, the client for web pages: one module, \
             documented in its comments</li>
+            <li><a href="reference">reference</a>: tokens, pushes, extensions and errors, in one page</li>
             <li><a href="openapi.json">openapi.json</a>, which describes the API: all paths, who may \
             call them, and what is sent and answered</li>
             <li><a href="ready">ready</a>, <a href="health">health</a> and <a href="version">version</a>, \

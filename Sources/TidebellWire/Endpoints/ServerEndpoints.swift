@@ -55,6 +55,14 @@ package enum SendScript: WireEndpoint {
         .of(.server, "tidebell.js"), by: [.get, .head], for: .open, .reads)
 }
 
+/// `/reference`: what a developer of a client has to know, as text.
+package enum SendReference: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = FileBody
+    package static let route = WireRoute(
+        .of(.server, "reference"), by: [.get, .head], for: .open, .reads)
+}
+
 /// `/openapi.json`: the description of the API in OpenAPI 3.1.
 package enum SendOpenAPI: WireEndpoint {
     package typealias Request = EmptyBody

@@ -21,7 +21,7 @@ extension WireProtocol {
         MoveClock.self, InjectFaults.self,
         ReportHealth.self, ReportReadiness.self, ReportVersion.self, ReportMetrics.self,
         PollCourier.self,
-        ShowWelcome.self, SendScript.self, SendOpenAPI.self, ShowShare.self,
+        ShowWelcome.self, SendScript.self, SendOpenAPI.self, SendReference.self, ShowShare.self,
         ShowSignIn.self, ShowAccount.self, ShowPasswordReset.self,
         ReceiveAsset.self, SendAsset.self,
     ]

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellWire
+
+@testable import TidebellHTTP
+
+@Suite("The reference page")
+struct ReferencePageTests {
+    @Test("It is served, and the welcome page leads to it")
+    func served() async throws {
+        let api = try await TestAPI()
+        let answer = try await api.send("GET", "/reference")
+        #expect(answer.status == 200)
+        #expect(answer[header: "Content-Type"] == "text/plain; charset=utf-8")
+        #expect(answer.text.hasPrefix("# Web Services: reference\n"))
+        #expect(try await api.send("GET", "/").text.contains("<a href=\"reference\">"))
+    }
+
+    @Test("Every error code stands there, with its status and its CKError.Code")
+    func codes() async throws {
+        let text = try await TestAPI().send("GET", "/reference").text
+        for code in ServerErrorCode.allCases {
+            let row = try #require(
+                text.split(separator: "\n").first { $0.hasPrefix("| `\(code.rawValue)` |") })
+            let cells = row.split(separator: "|").map { $0.split(separator: " ") }
+            #expect(cells[1].first?.prefix(3) == "\(code.status)", "\(row)")
+            let numbers = cells[4].map { $0.prefix { $0 != "," } }
+            #expect(numbers.contains("\(code.ckErrorCode)"), "\(row)")
+        }
+    }
+
+    @Test("Every extension, and every path of the operator's and of the server's own, stands there")
+    func endpoints() async throws {
+        let text = try await TestAPI().send("GET", "/reference").text
+        for endpoint in WireProtocol.endpoints {
+            let path = endpoint.route.path
+            switch path.root {
+            case .ext, .admin:
+                let parts = path.action.split(separator: "/")
+                #expect(
+                    text.contains(path.action)
+                        || (text.contains(parts[0] + "/") && text.contains(parts[1])),
+                    "\(path.action)")
+            case .control: #expect(text.contains(path.root.prefix + path.action))
+            case .server where endpoint.route.access == .open && !path.action.isEmpty:
+                let isPage = Router.pages.contains { $0.route == endpoint.route }
+                #expect(isPage || text.contains("`/\(path.action)`"), "\(path.action)")
+            case .server, .database, .device, .assets: break
+            }
+        }
+    }
+}
