@@ -15,6 +15,28 @@ package struct DeviceLogin: Sendable {
         /// A web token of the server's command line; it is exchanged for one of the
         /// device.
         case webToken(String)
+        /// A code that the device shows, and that the user enters on the server's page.
+        case code(DeviceCodeProof)
+    }
+
+    /// A sign-in by a code.
+    package struct DeviceCodeProof: Sendable {
+        /// What the page calls the device.
+        var deviceName: String?
+        /// What is waited with from one question to the next.
+        var clock: any Clock<Duration>
+        /// Shows the user the page, the code and how many seconds it is good.
+        var show: @Sendable (_ page: String, _ code: String, _ seconds: Int) -> Void
+
+        /// Creates a proof.
+        package init(
+            deviceName: String?, clock: any Clock<Duration>,
+            show: @escaping @Sendable (_ page: String, _ code: String, _ seconds: Int) -> Void
+        ) {
+            self.deviceName = deviceName
+            self.clock = clock
+            self.show = show
+        }
     }
 
     /// The configuration from outside.
@@ -75,16 +97,24 @@ package struct DeviceLogin: Sendable {
             )
         }
         var request = SignIn.Request()
+        var code: DeviceCodeProof?
         switch proof {
         case .password(let user, let password):
             configuration.webAuthToken = nil
             request = SignIn.Request(user: user, password: password)
         case .webToken(let token): configuration.webAuthToken = token
+        case .code(let proof):
+            configuration.webAuthToken = nil
+            code = proof
         }
         let answer: SignIn.Response
         do {
-            answer = try await requests(to: container, configuration).send(SignIn.self, request)
-                .value
+            let requests = requests(to: container, configuration)
+            if let code {
+                answer = try await requests.signIn(by: code)
+            } else {
+                answer = try await requests.send(SignIn.self, request).value
+            }
         } catch {
             guard configuration.webAuthToken != nil, error.meansNoSession else { throw error }
             throw DeviceError(
@@ -246,6 +276,34 @@ package struct DeviceLogin: Sendable {
             container: container, configuration: configuration,
             transport: transport(configuration.server)
         )
+    }
+}
+
+extension DeviceRequests {
+    /// The longest wait from one question to the next, whatever the server says, in seconds.
+    private static let longestInterval = 60
+
+    /// Shows a code, and asks until the user has entered it.
+    fileprivate func signIn(
+        by proof: DeviceLogin.DeviceCodeProof
+    ) async throws(DeviceError) -> SignIn.Response {
+        let begun = try await send(
+            BeginDeviceSignIn.self, .init(deviceName: proof.deviceName)
+        ).value
+        proof.show(begun.verificationURL, begun.userCode, begun.expiresIn)
+        let interval = min(max(begun.interval, 1), Self.longestInterval)
+        for _ in 0..<max(0, begun.expiresIn / interval) {
+            do {
+                try await proof.clock.sleep(for: .seconds(interval))
+            } catch {
+                throw DeviceError(.networkFailure, "The sign-in was broken off.")
+            }
+            let answer = try await send(
+                FinishDeviceSignIn.self, .init(deviceCode: begun.deviceCode)
+            ).value
+            if case .signedIn(let response) = answer { return response }
+        }
+        throw DeviceError(.notAuthenticated, "Nobody entered the code in time.")
     }
 }
 

@@ -16,7 +16,8 @@ package enum Router {
         DiscoverUsers.self,
         CreateToken.self, RegisterToken.self,
 
-        SignIn.self, SignOut.self, FetchWebAuthToken.self, ModifyPermission.self,
+        SignIn.self, BeginDeviceSignIn.self, FinishDeviceSignIn.self, SignOut.self,
+        FetchWebAuthToken.self, ModifyPermission.self,
         StreamNotifications.self, AcknowledgeNotifications.self,
         FetchNotificationChanges.self, MarkNotificationsRead.self, ModifyBadge.self,
     ]
@@ -58,7 +59,8 @@ package enum Router {
     static let server = table(of: serverEndpoints, at: .server) { $0.route }
     /// The pages for people.
     static let pages: [any WebPage.Type] = [
-        ShowShare.self, ShowSignIn.self, ShowAccount.self, ShowPasswordReset.self,
+        ShowShare.self, ShowSignIn.self, ShowDeviceSignIn.self, ShowAccount.self,
+        ShowPasswordReset.self,
     ]
     /// The same, by what their paths begin with.
     private static let pageNames = pages.map { (name: "/\($0.route.path.action)", page: $0) }

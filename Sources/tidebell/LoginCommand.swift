@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import TidebellCore
 import TidebellDevice
+import TidebellScheduling
 import TidebellServer
 import TidebellWire
 
@@ -12,7 +13,9 @@ struct LoginCommand: AsyncParsableCommand {
         commandName: "login",
         abstract: "Sign a user in on this device, for the programs that use a container.",
         discussion: """
-            With a name and a password, or with a web token of `tidebell user token`. The session \
+            Without --user or a token it shows a code and the server's page, on which the user enters it \
+            and signs in, here or on another machine. Otherwise with a name and a password, or with a web \
+            token of `tidebell user token`. The session \
             is kept in $TIDEBELL_HOME (or ~/.tidebell), one for each container and environment; \
             programs that run see it at once. It is renewed as long as it is used; that of a web \
             token ends with the token.
@@ -49,9 +52,10 @@ struct LoginCommand: AsyncParsableCommand {
     @OptionGroup var password: PasswordOption
 
     func validate() throws {
-        guard [user, token, files.tokenFile].count(where: { $0 != nil }) == 1 else {
+        guard [user, token, files.tokenFile].count(where: { $0 != nil }) <= 1 else {
             throw ValidationError(
-                "Name who signs in, by either --user NAME or --token-file FILE (- asks for it)."
+                "Name who signs in once: by --user NAME, by --token-file FILE (- asks for it), or by "
+                    + "neither, for a code to enter on the server's page."
             )
         }
         guard user != nil || !password.passwordStdin else {
@@ -75,8 +79,10 @@ struct LoginCommand: AsyncParsableCommand {
             let proof: DeviceLogin.Proof =
                 if let user {
                     .password(user: user, password: try password.read())
+                } else if let webToken = try files.token() ?? token {
+                    .webToken(webToken)
                 } else {
-                    .webToken(try files.token() ?? token ?? "")
+                    .code(Self.code)
                 }
             let session = try await login.signIn(
                 to: container, environment: target.environment?.rawValue, server: server,
@@ -84,6 +90,24 @@ struct LoginCommand: AsyncParsableCommand {
             )
             printDone("\(session.user) is signed in to \(session.scope) at \(session.server).")
             Device.warnOfVariable(login)
+        }
+    }
+}
+
+extension LoginCommand {
+    /// A sign-in by a code that this prints.
+    private static var code: DeviceLogin.DeviceCodeProof {
+        DeviceLogin.DeviceCodeProof(
+            deviceName: ProcessInfo.processInfo.hostName, clock: Time.system.clock
+        ) { page, code, seconds in
+            printLine(
+                """
+                Open this page in a browser, on any machine, and sign in there:
+
+                   \(page)?code=\(code)
+
+                It shows the code \(code), which is good for \(seconds / 60) minutes.
+                """)
         }
     }
 }

@@ -150,7 +150,8 @@ import TidebellProcesses
             (["logout", "--all"], "Nobody is signed in"),
             (["logout"], "Nobody is signed in"),
             (["whoami"], "Nobody is signed in"),
-            (login, "Name who signs in"),
+            (login, "The API token of the container is missing"),
+            (login + ["--user", "ben", "--token", "x"], "Name who signs in once"),
         ]
         for (arguments, sentence) in rows {
             let input = arguments.contains("--password-stdin") ? "wrong password" : nil

@@ -53,6 +53,8 @@ struct AccessTableTests {
         "device tokens/create": (.user, #"{"apnsEnvironment":"development"}"#),
         "device tokens/register": (.user, #"{"apnsEnvironment":"development","apnsToken":"ab"}"#),
         "ext account/signIn": (.anyone, "{}"),
+        "ext account/deviceCode": (.anyone, "{}"),
+        "ext account/deviceToken": (.anyone, #"{"deviceCode":"unknown"}"#),
         "ext account/signOut": (.user, "{}"),
         "ext account/webToken": (.user, #"{"apiToken":"API"}"#),
         "ext account/permission": (
@@ -126,7 +128,9 @@ struct AccessTableTests {
                 ["metrics"], ["reference"], ["tidebell.js"], ["version"],
             ])
         #expect(
-            Router.pages.map { $0.route.path.action } == ["share", "sign-in", "account", "reset"])
+            Router.pages.map { $0.route.path.action } == [
+                "share", "sign-in", "device-sign-in", "account", "reset",
+            ])
         #expect(Set(Router.assets.keys.map { Array($0) }) == [["download"], ["upload"]])
     }
 
@@ -190,6 +194,7 @@ struct AccessTableTests {
     ) -> ServerErrorCode? {
         // A name without a password is no sign-in.
         if row.key == "ext account/signIn", caller.user == .none { return .badRequest }
+        if row.key == "ext account/deviceToken" { return .notFound }
         return refusals[scope]?[row.key]
     }
 
@@ -204,6 +209,7 @@ struct AccessTableTests {
             ("POST", "/assets/1/upload/unknown", 0), ("GET", "/assets/1/download/unknown", 403),
             // The form for signing in, whoever asks; a form of nobody's.
             ("GET", "/share/AAAA", 200), ("POST", "/share/AAAA", 400),
+            ("GET", "/device-sign-in", 200), ("POST", "/device-sign-in", 400),
             ("GET", "/account", 200), ("POST", "/account", 400), ("GET", "/reset/AAAA", 404),
         ]
         for (method, path, status) in paths {
@@ -261,6 +267,7 @@ struct AccessTableTests {
         "database users/lookup/contacts": .authenticationFailed,
         "database users/discover": .authenticationFailed,
         "ext account/signIn": .accessDenied, "ext account/signOut": .accessDenied,
+        "ext account/deviceCode": .accessDenied, "ext account/deviceToken": .accessDenied,
         "ext account/webToken": .accessDenied, "ext account/permission": .accessDenied,
     ]
 

@@ -3,6 +3,9 @@
 import os
 import pathlib
 import re
+import shutil
+import subprocess
+import tempfile
 import unittest
 import urllib.parse
 
@@ -192,6 +195,42 @@ class SignInTests(Scene):
         expect(page.get_by_role("heading", name="mia")).to_be_visible()
         page.goto(link)
         expect(page.get_by_role("heading")).to_have_text("This link is not good any more")
+
+    def test_a_device_signs_in_by_a_code(self):
+        home = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, home)
+        login = subprocess.Popen(
+            [self.server.binary, "login", "--server", self.server.url, "--container", CONTAINER],
+            env={**os.environ, "TIDEBELL_HOME": home, "TIDEBELL_API_TOKEN": self.server.api_token},
+            stdout=subprocess.PIPE, text=True)
+        self.addCleanup(login.stdout.close)
+        self.addCleanup(login.kill)
+        lines = [login.stdout.readline() for _ in range(5)]
+        url = re.search(r"http://\S+", "".join(lines))[0]
+        page = self.person(java_script_enabled=False).new_page()
+        page.goto(url.split("?")[0])
+        page.get_by_label("Code").fill("bcdfghjk")
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_role("alert")).to_contain_text("No device waits with this code")
+        self.picture_of(page, "device-unknown")
+        code = urllib.parse.parse_qs(urllib.parse.urlparse(url).query)["code"][0]
+        # As somebody types it.
+        page.get_by_label("Code").fill(code.lower().replace("-", " "))
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_role("heading")).to_have_text("Sign in on this device?")
+        expect(page.get_by_text(CONTAINER)).to_be_visible()
+        self.picture_of(page, "device")
+        page.get_by_label("User name").fill("anna")
+        page.get_by_label("Password", exact=True).fill("wrong")
+        page.get_by_role("button", name="Sign in on it").click()
+        expect(page.get_by_role("alert")).to_have_text("The user name or the password is wrong.")
+        page.get_by_label("Password", exact=True).fill(Server.PASSWORD)
+        page.get_by_role("button", name="Sign in on it").click()
+        expect(page.get_by_role("heading")).to_have_text("The device is signed in")
+        self.assertIn("anna is signed in to", login.stdout.read())
+        self.assertEqual(login.wait(), 0)
+        page.goto(url)
+        expect(page.get_by_role("alert")).to_contain_text("No device waits with this code")
 
     def test_the_pages_can_be_used_by_keyboard_and_on_a_phone(self):
         phone = self.person(viewport={"width": 320, "height": 640}, color_scheme="dark")

@@ -375,6 +375,34 @@ extension OpenAPI {
                     ])))
         ),
         (
+            BeginDeviceSignIn.self,
+            EndpointDocumentation(
+                summary: "Makes a code that a device shows for its sign-in; an extension.",
+                request: .json(.object([.optional("deviceName", .nullable(.string))])),
+                response: .json(
+                    .object([
+                        .needed("deviceCode", .string, "What the device asks with."),
+                        .needed("userCode", .string, "What it shows."),
+                        .needed("verificationURL", .string, "Where that is entered."),
+                        .needed("expiresIn", .integer, "In seconds."),
+                        .needed("interval", .integer, "Seconds between two questions."),
+                    ])))
+        ),
+        (
+            FinishDeviceSignIn.self,
+            EndpointDocumentation(
+                summary: "Asks whether the code of a device was entered; an extension.",
+                request: .json(.object([.needed("deviceCode", .string)])),
+                response: .json(
+                    .anyOf([
+                        .object([.needed("pending", .bool)]),
+                        .object([
+                            .needed("webAuthToken", .string), .needed("userRecordName", .string),
+                            .needed("user", .string),
+                        ]),
+                    ])))
+        ),
+        (
             SignOut.self,
             EndpointDocumentation(
                 summary: "Ends the session of the request's web token; an extension.",
@@ -603,6 +631,14 @@ extension OpenAPI {
                     ("origin", "The origin of the page that opened this one."),
                     ("mode", "'sign-up' for the form of new users."),
                 ])
+        ),
+        (
+            ShowDeviceSignIn.self,
+            EndpointDocumentation(
+                summary: "The page on which somebody enters the code that a device shows.",
+                request: .bytes(["application/x-www-form-urlencoded"]),
+                response: .bytes(["text/html"]), statuses: [401, 403, 404],
+                parameters: [("code", "The code that the device shows.")])
         ),
         (
             ShowAccount.self,

@@ -268,7 +268,8 @@ extension WirePath {
     /// Whether it is a page for people.
     fileprivate var isPage: Bool {
         root == .server
-            && (["share", "sign-in", "account", "reset"].contains(action) || action.isEmpty)
+            && (["share", "sign-in", "device-sign-in", "account", "reset"].contains(action)
+                || action.isEmpty)
     }
 
     fileprivate var isInContainer: Bool { ![.server, .assets, .control].contains(root) }

@@ -87,6 +87,14 @@ package enum ShowSignIn: WireEndpoint {
         .of(.server, "sign-in"), by: [.get, .head, .post], for: .open, .repeatable)
 }
 
+/// `/device-sign-in`: where somebody enters the code that a device shows.
+package enum ShowDeviceSignIn: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = OtherJSON
+    package static let route = WireRoute(
+        .of(.server, "device-sign-in"), by: [.get, .head, .post], for: .open, .repeatable)
+}
+
 /// `/account`: where a user is signed in, and a way to end that and to change the password.
 package enum ShowAccount: WireEndpoint {
     package typealias Request = EmptyBody

@@ -13,7 +13,8 @@ extension WireProtocol {
         DiscoverUsers.self,
         CreateToken.self, RegisterToken.self,
 
-        SignIn.self, SignOut.self, FetchWebAuthToken.self, ModifyPermission.self,
+        SignIn.self, BeginDeviceSignIn.self, FinishDeviceSignIn.self, SignOut.self,
+        FetchWebAuthToken.self, ModifyPermission.self,
         StreamNotifications.self, AcknowledgeNotifications.self,
         FetchNotificationChanges.self, MarkNotificationsRead.self, ModifyBadge.self,
 
@@ -22,7 +23,7 @@ extension WireProtocol {
         ReportHealth.self, ReportReadiness.self, ReportVersion.self, ReportMetrics.self,
         PollCourier.self,
         ShowWelcome.self, SendScript.self, SendOpenAPI.self, SendReference.self, ShowShare.self,
-        ShowSignIn.self, ShowAccount.self, ShowPasswordReset.self,
+        ShowSignIn.self, ShowDeviceSignIn.self, ShowAccount.self, ShowPasswordReset.self,
         ReceiveAsset.self, SendAsset.self,
     ]
 }

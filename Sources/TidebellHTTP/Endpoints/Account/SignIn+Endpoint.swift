@@ -31,7 +31,7 @@ extension SignIn: Endpoint {
 
 extension Exchange {
     /// What the caller that signs in has shown.
-    fileprivate enum Proof: Sendable {
+    enum Proof: Sendable {
         case password(user: String, StoredSignIn)
         /// The request's web token.
         case token(of: StoredUser)
@@ -46,7 +46,7 @@ extension Exchange {
     }
 
     /// Makes the token of a device.
-    fileprivate func signIn(_ proof: Proof) async throws -> SignIn.Response {
+    func signIn(_ proof: Proof) async throws -> SignIn.Response {
         let (container, now) = (call.container, call.now)
         let token = Secret.make(from: cloud.randomness)
         let recordName = Secret.makeUserRecordName(from: cloud.randomness)

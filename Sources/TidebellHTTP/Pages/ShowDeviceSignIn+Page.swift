@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import TidebellCore
+package import TidebellWire
+
+/// The page on which somebody enters the code that a device shows, and signs in on it.
+///
+/// It says which device asks, from where and for which app, before it asks for a password: whoever is sent
+/// a code by a stranger can see that it is not theirs.
+extension ShowDeviceSignIn: WebPage {
+    package static var takesArgument: Bool { false }
+    package static var isAboutAccount: Bool { true }
+
+    static let action = "allow"
+
+    /// Asks for the code, then for the user, and lets the device in.
+    package static func respond(to visit: PageVisit) async throws -> WebResponse {
+        guard let text = try visit.target.parameter("code") else {
+            return visit.answer(codeForm())
+        }
+        guard let code = DeviceSignIns.canonical(text),
+            let device = visit.cloud.deviceSignIns.pending(code)
+        else { throw PageRefusal(404, codeForm(isUnknown: true)) }
+        guard visit.form?["action"] == action else { return visit.answer(form(device, visit)) }
+        let known = try await visit.account { form(device, visit, refused: $0) }
+        guard visit.cloud.deviceSignIns.enter(code, by: known) else {
+            throw PageRefusal(404, codeForm(isUnknown: true))
+        }
+        return visit.answer(done)
+    }
+
+    private static func codeForm(isUnknown: Bool = false) -> HTML {
+        let alert: HTML? =
+            isUnknown
+            ? """
+            <p class="alert" id="alert" role="alert">No device waits with this code: it was used, its time is \
+            over, or it is misspelled.</p>
+            """ : nil
+        return PageTexts.page(
+            "Sign in on a device",
+            """
+            <h1>Sign in on a device</h1>
+            <p>Enter the code that it shows.</p>
+            \(alert)
+            <form method="get">
+            <label for="code">Code</label>
+            <input id="code" name="code" autocomplete="off" autocapitalize="characters" spellcheck="false" \
+            required>
+            <button>Continue</button>
+            </form>
+            """)
+    }
+
+    private static func form(
+        _ device: DeviceSignIns.Pending, _ visit: PageVisit, refused error: WireError? = nil
+    ) -> HTML {
+        let environment = device.container.environment == .development ? " (development)" : ""
+        let name: HTML? = device.deviceName.map { "<dt>Device</dt><dd><bdi>\($0)</bdi></dd>" }
+        let fields = PageTexts.signInFields(error, name: visit.form?["user"] ?? "")
+        return PageTexts.page(
+            "Sign in on a device",
+            """
+            <h1>Sign in on this device?</h1>
+            <dl>
+            <dt>Code</dt><dd>\(device.userCode)</dd>
+            \(name)
+            <dt>Asked from</dt><dd>\(device.address ?? "the server's own machine")</dd>
+            <dt>For</dt><dd>\(device.container.container + environment)</dd>
+            </dl>
+            <p>Whoever has the device can then read and change what is yours in this app. Do it only where the \
+            device before you shows this code.</p>
+            \(PageTexts.alert(error))
+            \(PageTexts.form(action, of: visit, "\(fields)<button>Sign in on it</button>"))
+            """)
+    }
+
+    private static let done = PageTexts.page(
+        "Signed in",
+        """
+        <h1>The device is signed in</h1>
+        <p role="status">Go on there; it takes a few seconds. You can close this page.</p>
+        <footer><a href="account">Your account</a> shows where you are signed in, and ends it.</footer>
+        """)
+}
