@@ -139,10 +139,13 @@ let package = Package(
             dependencies: [
                 "TidebellEngines", "TidebellSQLite", "TidebellHTTP", "TidebellPush", "TidebellAPNs",
                 "TidebellWebhooks", "TidebellScheduling",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
@@ -339,6 +342,7 @@ let package = Package(
             dependencies: [
                 "TidebellHTTP", "TidebellServer", "TidebellTestStores", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Metrics", package: "swift-metrics"),
             ],

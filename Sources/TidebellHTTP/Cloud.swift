@@ -23,6 +23,8 @@ package struct Cloud: Sendable {
     package var passwordCost = Password.Cost.standard
     /// What the server counts, in the text format of Prometheus.
     package var metricsText: @Sendable () -> String = { "" }
+    /// Whom users may sign in with beside a password; nil for nobody.
+    package var provider: OpenIDProvider?
     /// What a test holds the server by; nil for all others.
     package var controls: TestControls?
     /// Where passwords are checked.
@@ -90,6 +92,7 @@ package struct Cloud: Sendable {
         shares: Shares,
         metricsText: @escaping @Sendable () -> String = { "" },
         controls: TestControls? = nil,
+        provider: OpenIDProvider? = nil,
         limits: Limits = Limits(),
         time: Time,
         randomness: Randomness,
@@ -119,6 +122,7 @@ package struct Cloud: Sendable {
         self.rootKey = rootKey
         self.metricsText = metricsText
         self.controls = controls
+        self.provider = provider
         self.limits = limits
         schemas = SchemaCache(capacity: limits.cachedSchemaFields)
         longReads = LongReads(limits.longReads)

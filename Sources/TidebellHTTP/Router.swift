@@ -59,7 +59,7 @@ package enum Router {
     static let server = table(of: serverEndpoints, at: .server) { $0.route }
     /// The pages for people.
     static let pages: [any WebPage.Type] = [
-        ShowShare.self, ShowSignIn.self, ShowDeviceSignIn.self, ShowAccount.self,
+        ShowShare.self, ShowSignIn.self, FinishSignIn.self, ShowDeviceSignIn.self, ShowAccount.self,
         ShowPasswordReset.self,
     ]
     /// The same, by what their paths begin with.

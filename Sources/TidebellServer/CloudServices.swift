@@ -51,6 +51,7 @@ package struct CloudServices: Sendable {
     ///   - httpMetrics: Counts what the API's bounds refuse.
     ///   - metricsText: What the server counts, in the text format of Prometheus.
     ///   - controls: What a test holds the server by; nil for none.
+    ///   - provider: Whom users may sign in with beside a password; nil for nobody.
     ///   - publicURL: The URL clients reach the server under; nil takes what
     ///     each request's `Host` header names.
     ///   - shareApps: Where the apps are that shares are opened in.
@@ -75,6 +76,7 @@ package struct CloudServices: Sendable {
         metrics httpMetrics: HTTPMetrics = HTTPMetrics(),
         metricsText: @escaping @Sendable () -> String = { "" },
         controls: TestControls? = nil,
+        provider: OpenIDProvider? = nil,
         publicURL: String? = nil,
         shareApps: ShareAppLinks = ShareAppLinks(),
         allowsSignUp: Bool = false,
@@ -159,6 +161,7 @@ package struct CloudServices: Sendable {
                 shares: shares,
                 metricsText: metricsText,
                 controls: controls,
+                provider: provider,
                 limits: limits,
                 time: time,
                 randomness: randomness,

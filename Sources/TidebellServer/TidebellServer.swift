@@ -95,6 +95,9 @@ package struct TidebellServer: Sendable {
             shares: configuration.shares,
             metricsText: configuration.metricsText,
             controls: shifted.map { clock in TestControls { clock.advance(by: $0) } },
+            provider: configuration.provider.map {
+                OpenIDProvider($0, time: time, transport: HTTPProvider.send)
+            },
             publicURL: configuration.publicURL,
             shareApps: configuration.shareApps, allowsSignUp: configuration.allowsSignUp,
             apns: apns,

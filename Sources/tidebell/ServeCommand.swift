@@ -135,6 +135,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "One caller's share") var shares: ShareOptions
 
+    @OptionGroup(title: "Sign-in by an identity provider") var openID: OpenIDOptions
+
     @OptionGroup(title: "Quotas") var quotas: QuotaOptions
 
     @OptionGroup(title: "Pace of pushes") var pace: PushPaceOptions
@@ -214,6 +216,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.shareApps = try shareApps()
         configuration.allowsSignUp = allowSignUp
         configuration.hasTestControls = testControls
+        configuration.provider = try openID.configuration()
         if let certificate, let key {
             configuration.tls = (URL(fileURLWithPath: certificate), URL(fileURLWithPath: key))
         }

@@ -310,6 +310,25 @@ extension StoreConformance {
                 }
             }
         },
+        Check("An account is found by its identity, which is its own and goes with it") { store in
+            try await store.write(.everything) { transaction throws in
+                let first = try transaction.createAccount(named: "a", at: .noon)
+                let second = try transaction.createAccount(named: "b", at: .noon)
+                func identity(_ subject: String, of issuer: String = "i") -> ForeignIdentity {
+                    ForeignIdentity(issuer: issuer, subject: subject)
+                }
+                try transaction.putIdentity(identity("x"), of: first)
+                try transaction.putIdentity(identity("x", of: "j"), of: second)
+                try transaction.putIdentity(identity("y"), of: second)
+                #expect(try transaction.accountName(identifiedBy: identity("x")) == "a")
+                #expect(try transaction.accountName(identifiedBy: identity("x", of: "j")) == "b")
+                #expect(try transaction.accountName(identifiedBy: identity("y")) == "b")
+                #expect(try transaction.accountName(identifiedBy: identity("X")) == nil)
+                try transaction.removeAccount(second, at: .noon)
+                #expect(try transaction.accountName(identifiedBy: identity("y")) == nil)
+                #expect(try transaction.accountName(identifiedBy: identity("x")) == "a")
+            }
+        },
         Check("Server-to-server keys are found by ID, listed, replaced, and go with their account")
         {
             store in

@@ -167,6 +167,7 @@ extension BackupTests {
                     DROP TABLE push_queue;
                     ALTER TABLE database DROP COLUMN zones;
                     DROP TABLE account_address;
+                    DROP TABLE account_identity;
                     DROP TABLE share;
                     DROP TABLE share_grant;
                     DROP TABLE shared_record;

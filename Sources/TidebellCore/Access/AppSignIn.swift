@@ -114,7 +114,8 @@ package struct AppSignIn: Sendable, Hashable {
         return origins == [Self.everyOrigin] || origins.contains(origin)
     }
 
-    private static func isOfThisMachine(_ origin: String) -> Bool {
+    /// Whether an origin is of the machine that the browser, or the program, runs on.
+    package static func isOfThisMachine(_ origin: String) -> Bool {
         guard let start = origin.range(of: "://")?.upperBound else { return false }
         let authority = origin[start...]
         if authority == "[::1]" || authority.hasPrefix("[::1]:") { return true }

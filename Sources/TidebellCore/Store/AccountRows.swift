@@ -101,6 +101,23 @@ package struct StoredSession: Sendable, Hashable {
     }
 }
 
+/// Who somebody is to another service, which they sign in by (OpenID Connect).
+package struct ForeignIdentity: Sendable, Hashable {
+    /// The most bytes of each part.
+    package static let mostBytes = 255
+
+    /// The URL of the service.
+    package var issuer: String
+    /// What the service calls them, for ever.
+    package var subject: String
+
+    /// Creates an identity.
+    package init(issuer: String, subject: String) {
+        self.issuer = issuer
+        self.subject = subject
+    }
+}
+
 /// Which web tokens of an account end.
 package enum EndedTokens: Sendable, Hashable {
     /// One session, and those that were begun with it.

@@ -633,6 +633,17 @@ extension OpenAPI {
                 ])
         ),
         (
+            FinishSignIn.self,
+            EndpointDocumentation(
+                summary: "Where an identity provider sends the browser back to: callback.",
+                response: .bytes(["text/html"]), statuses: [303, 401, 403, 404],
+                parameters: [
+                    ("state", "What was sent along."), ("code", "What the sign-in is proved by."),
+                    ("error", "Why there is none."),
+                ],
+                arguments: ["step"])
+        ),
+        (
             ShowDeviceSignIn.self,
             EndpointDocumentation(
                 summary: "The page on which somebody enters the code that a device shows.",

@@ -35,15 +35,16 @@ extension ShowSignIn: WebPage {
             return visit.answer(SignInPageTexts.form(app, visit), for: app)
         case .signIn:
             let known = try await visit.account { SignInPageTexts.form(app, visit, refused: $0) }
-            return try await visit.letIn(known, to: app) {
+            return try await visit.letIn(known, to: app, staysSignedIn: visit.staysSignedIn) {
                 SignInPageTexts.form(app, visit, refused: $0)
             }
         case .signUp:
             guard visit.allowsSignUp else { throw PageRefusal(403, PageTexts.foreignForm) }
             let known = try await visit.signUp(to: app)
-            return try await visit.letIn(known, to: app) {
+            return try await visit.letIn(known, to: app, staysSignedIn: visit.staysSignedIn) {
                 SignInPageTexts.form(app, visit, refused: $0)
             }
+        case .openID: return visit.answer(try await visit.leave(to: app))
         }
     }
 }
@@ -51,6 +52,7 @@ extension ShowSignIn: WebPage {
 /// The app that a sign-in is for.
 struct SigningInApp: Sendable {
     var container: ContainerKey
+    var apiToken: String
     var signIn: AppSignIn
     /// The origins that the result is told to.
     var targets: [String]
@@ -69,8 +71,18 @@ extension PageVisit {
                 CloudEnvironment.init(rawValue:)),
             let text = try target.parameter(WireProtocol.apiToken)
         else { throw PageRefusal(404, SignInPageTexts.noApp) }
-        let container = ContainerKey(container: name, environment: environment)
-        if let known = cloud.limits.knownContainers, !known.contains(name) {
+        var app = try await app(
+            ContainerKey(container: name, environment: environment), apiToken: text,
+            opener: try opener())
+        app.isSignUp = try allowsSignUp && target.parameter("mode") == "sign-up"
+        return app
+    }
+
+    /// Returns the app that is named, likewise.
+    func app(
+        _ container: ContainerKey, apiToken text: String, opener: String?
+    ) async throws -> SigningInApp {
+        if let known = cloud.limits.knownContainers, !known.contains(container.container) {
             throw PageRefusal(404, SignInPageTexts.noApp)
         }
         let now = cloud.time.now()
@@ -80,8 +92,8 @@ extension PageVisit {
             throw PageRefusal(404, SignInPageTexts.noApp)
         }
         var app = SigningInApp(
-            container: container, signIn: token.signIn, targets: [], opener: try opener(),
-            isSignUp: try allowsSignUp && target.parameter("mode") == "sign-up")
+            container: container, apiToken: text, signIn: token.signIn, targets: [], opener: opener,
+            isSignUp: false)
         guard app.signIn.callback == nil else { return app }
         if let opener = app.opener {
             guard app.signIn.allows(opener, own: AppSignIn.origin(of: baseURL)) else {
@@ -142,14 +154,18 @@ extension PageVisit {
         }
     }
 
-    /// Makes a web token for whoever knew the password, and tells the app.
-    fileprivate func letIn(
-        _ known: KnownUser, to app: SigningInApp, refused: (WireError) -> HTML
+    /// Whether whoever sent the form wants to stay signed in.
+    var staysSignedIn: Bool { form?["keep"] == "1" }
+
+    /// Makes a web token for whoever proved who they are, and tells the app.
+    func letIn(
+        _ known: KnownUser, to app: SigningInApp, staysSignedIn: Bool,
+        refused: (WireError) -> HTML
     ) async throws -> WebResponse {
         let token = Secret.make(from: cloud.randomness)
         let recordName = Secret.makeUserRecordName(from: cloud.randomness)
         let lifetime =
-            form?["keep"] == "1" ? WebTokenRules.keptLifetime : WebTokenRules.fetchedLifetime
+            staysSignedIn ? WebTokenRules.keptLifetime : WebTokenRules.fetchedLifetime
         let now = cloud.time.now()
         let account = known.signIn.account
         do {

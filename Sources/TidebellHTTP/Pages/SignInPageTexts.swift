@@ -8,6 +8,7 @@ enum SignInPageTexts {
     enum Action: String {
         case signIn = "sign-in"
         case signUp = "sign-up"
+        case openID = "openid"
     }
 
     /// Tells the page that opened this one, under both names that clients read (web-services 2.2). The
@@ -70,10 +71,9 @@ enum SignInPageTexts {
             : PageTexts.signInFields(error, name: visit.form?["user"] ?? "")
         let action: Action = app.isSignUp ? .signUp : .signIn
         let content: HTML = """
-            <input type="hidden" name="opener" value="\(app.opener ?? "")">
+            \(common(app))
             \(fields)
-            <label class="check"><input type="checkbox" name="keep" value="1"> Keep me signed in for two \
-            weeks</label>
+            \(keep)
             <button>\(title)</button>
             """
         return PageTexts.page(
@@ -84,10 +84,65 @@ enum SignInPageTexts {
             <p>\(place(of: app)) learns who you are in this app, and not your password.</p>
             \(PageTexts.alert(error))
             \(PageTexts.form(action.rawValue, of: visit, content))
+            \(provider(app, visit))
             \(other(app, visit))
             <footer><a href="account">Your account</a> shows where you are signed in, and ends it.</footer>
             """)
     }
+
+    private static let keep: HTML = """
+        <label class="check"><input type="checkbox" name="keep" value="1"> Keep me signed in for two \
+        weeks</label>
+        """
+
+    private static func common(_ app: SigningInApp) -> HTML {
+        "<input type=\"hidden\" name=\"opener\" value=\"\(app.opener ?? "")\">"
+    }
+
+    /// The form that leads to the provider, where there is one.
+    private static func provider(_ app: SigningInApp, _ visit: PageVisit) -> HTML? {
+        guard let provider = visit.cloud.provider else { return nil }
+        let content: HTML = """
+            \(common(app))
+            \(keep)
+            <button class="second">Sign in with \(provider.configuration.name)</button>
+            """
+        return "<h2>Or</h2>\n\(PageTexts.form(Action.openID.rawValue, of: visit, content))"
+    }
+
+    /// Returns the page that leads to the provider, without a script and without a redirect, which the policy of the
+    /// form would hold up.
+    static func leaving(to url: String, _ provider: OpenIDProvider) -> HTML {
+        PageTexts.page(
+            "Sign in",
+            """
+            <meta http-equiv="refresh" content="0;url=\(url)">
+            <h1>On to \(provider.configuration.name)</h1>
+            <p><a class="button" href="\(url)">Continue</a></p>
+            """)
+    }
+
+    /// Returns the page for somebody whom the provider did not sign in.
+    static func notSignedIn(by provider: OpenIDProvider, again query: String?) -> HTML {
+        let link: HTML? = query.map { "<p><a href=\"../sign-in\($0)\">Try again</a></p>" }
+        return PageTexts.page(
+            "Not signed in",
+            """
+            <h1>You are not signed in</h1>
+            <p role="alert" class="alert">\(provider.configuration.name) did not sign you in, or could not be \
+            asked.</p>
+            \(link)
+            """)
+    }
+
+    /// The page for a browser that comes from a provider and was not sent there.
+    static let unknownVisit = PageTexts.page(
+        "Not signed in",
+        """
+        <h1>Nothing was done</h1>
+        <p>This sign-in was not begun in this browser, or too long ago. Open the app and sign in there; cookies \
+        have to be allowed for this page.</p>
+        """)
 
     private static func environment(of app: SigningInApp) -> HTML? {
         app.container.environment == .development ? " (development)" : nil
@@ -104,17 +159,20 @@ enum SignInPageTexts {
     /// The way to the other form, where there are two.
     private static func other(_ app: SigningInApp, _ visit: PageVisit) -> HTML? {
         guard visit.allowsSignUp else { return nil }
-        var query = "?container=\(app.container.container)"
-        query += "&environment=\(app.container.environment.rawValue)"
-        if let token = try? visit.target.parameter(WireProtocol.apiToken),
-            Hex.bytes(token[...]) != nil
-        {
-            query += "&\(WireProtocol.apiToken)=\(token)"
-        }
-        if let opener = app.opener { query += "&origin=\(opener)" }
+        let query = query(of: app)
         return app.isSignUp
             ? "<p><a href=\"\(query)\">You have an account: sign in</a></p>"
             : "<p><a href=\"\(query + "&mode=sign-up")\">Create an account</a></p>"
+    }
+
+    /// The query of the sign-in page for an app.
+    static func query(of app: SigningInApp) -> String {
+        var query = "?container=\(app.container.container)"
+        query += "&environment=\(app.container.environment.rawValue)"
+        // Those of the server's making need no escapes, and no other was found.
+        query += "&\(WireProtocol.apiToken)=\(app.apiToken)"
+        if let opener = app.opener { query += "&origin=\(opener)" }
+        return query
     }
 
     /// Returns the page that tells the app.

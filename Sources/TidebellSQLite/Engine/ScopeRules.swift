@@ -25,6 +25,7 @@ enum ScopeRules {
 
         "account": [account("row.id")],
         "account_address": [account("row.account")],
+        "account_identity": [account("row.account")],
         "web_token": [account("row.account")],
         "server_key": [account("row.account")],
         "removed_account": [account("row.account")],

@@ -14,7 +14,7 @@ struct EssentialTables {
         "api_token", "admin_token", "server_key", "application_permission", "removed_account",
         "erased",
         "share", "share_grant", "share_outsider", "ended_hierarchy",
-        "account_address",
+        "account_address", "account_identity",
     ]
     /// Looked through while a server serves: they grow with every sign-in, and who is not found in
     /// them signs in again, as the same user.

@@ -10,6 +10,20 @@ extension SchemaSteps.Step {
             """
     )
 
+    /// An identity is one account's, and goes with it.
+    static let identities = SchemaSteps.Step(
+        name: "accounts have identities of other services",
+        sql: """
+            CREATE TABLE account_identity (
+                issuer TEXT NOT NULL,
+                subject TEXT NOT NULL,
+                account INTEGER NOT NULL,
+                PRIMARY KEY (issuer, subject)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX account_identity_account ON account_identity (account);
+            """
+    )
+
     /// A key is found by its ID, and goes with its account.
     static let serverKeys = SchemaSteps.Step(
         name: "servers have keys",

@@ -191,6 +191,7 @@ struct SchemaSteps: Sendable {
         .serverKeys,
         .earlierDepartures,
         .appSignIns,
+        .identities,
     ])
 
     /// Who asked for access to a share, or may not, as JSON of Core's.

@@ -13,6 +13,17 @@ extension SQLiteReading {
         }
     }
 
+    package func accountName(identifiedBy identity: ForeignIdentity) throws -> String? {
+        try connection.first(
+            """
+            SELECT account.name
+            FROM account_identity CROSS JOIN account ON account.id = account_identity.account
+            WHERE issuer = ? AND subject = ?
+            """,
+            identity.issuer, identity.subject
+        ) { $0.text(0) }
+    }
+
     package func accounts() throws -> [NamedAccount] {
         try connection.rows("SELECT id, name, disabled FROM account ORDER BY name") {
             NamedAccount(account: try $0.value(0), name: $0.text(1), isDisabled: $0.bool(2))

@@ -12,6 +12,14 @@ extension SQLiteTransaction {
         return AccountID(rawValue: connection.lastInsertedID)
     }
 
+    func putIdentity(_ identity: ForeignIdentity, of account: AccountID) throws {
+        hasQuietChange = true
+        try connection.run(
+            "INSERT INTO account_identity (issuer, subject, account) VALUES (?, ?, ?)",
+            identity.issuer, identity.subject, account
+        )
+    }
+
     func removeAccount(_ account: AccountID, at now: Instant) throws {
         hasEndedAccess = true
         try connection.run(
@@ -36,6 +44,7 @@ extension SQLiteTransaction {
         try connection.run("DELETE FROM web_token WHERE account = ?", account)
         try connection.run("DELETE FROM server_key WHERE account = ?", account)
         try connection.run("DELETE FROM account_address WHERE account = ?", account)
+        try connection.run("DELETE FROM account_identity WHERE account = ?", account)
         try connection.run("DELETE FROM account WHERE id = ?", account)
     }
 

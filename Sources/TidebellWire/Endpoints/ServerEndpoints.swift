@@ -87,6 +87,14 @@ package enum ShowSignIn: WireEndpoint {
         .of(.server, "sign-in"), by: [.get, .head, .post], for: .open, .repeatable)
 }
 
+/// `/sign-in/callback`: where an identity provider sends the browser back to.
+package enum FinishSignIn: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = OtherJSON
+    package static let route = WireRoute(
+        .of(.server, "sign-in"), by: [.get], for: .open, .repeatable)
+}
+
 /// `/device-sign-in`: where somebody enters the code that a device shows.
 package enum ShowDeviceSignIn: WireEndpoint {
     package typealias Request = EmptyBody

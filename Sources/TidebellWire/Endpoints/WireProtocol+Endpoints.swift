@@ -23,7 +23,8 @@ extension WireProtocol {
         ReportHealth.self, ReportReadiness.self, ReportVersion.self, ReportMetrics.self,
         PollCourier.self,
         ShowWelcome.self, SendScript.self, SendOpenAPI.self, SendReference.self, ShowShare.self,
-        ShowSignIn.self, ShowDeviceSignIn.self, ShowAccount.self, ShowPasswordReset.self,
+        ShowSignIn.self, FinishSignIn.self, ShowDeviceSignIn.self, ShowAccount.self,
+        ShowPasswordReset.self,
         ReceiveAsset.self, SendAsset.self,
     ]
 }

@@ -34,7 +34,8 @@ final class TestAPI: Sendable {
         rootKey: RootKey? = TestAPI.rootKey, shares: ShareLimits = ShareLimits(),
         logLevel: Logger.Level = .error, metrics: HTTPMetrics = HTTPMetrics(),
         metricsText: @escaping @Sendable () -> String = { "" }, allowsSignUp: Bool = true,
-        hasControls: Bool = false
+        hasControls: Bool = false,
+        provider: (OpenIDProvider.Configuration, ProviderTransport)? = nil
     ) async throws {
         log = TestLog(level: logLevel)
         let folder = Self.newFolder()
@@ -45,7 +46,7 @@ final class TestAPI: Sendable {
             in: folder, clock, log, limits: limits, heldRequests: heldRequests, rootKey: rootKey,
             shares: shares, metrics: metrics, metricsText: metricsText,
             controls: hasControls ? TestControls { clock.advance(by: $0) } : nil,
-            allowsSignUp: allowsSignUp
+            provider: provider, allowsSignUp: allowsSignUp
         )
         let firstRun = try await cloud.accounts.prepareFirstRun()
         apiToken = firstRun?.apiToken ?? ""
@@ -88,9 +89,11 @@ final class TestAPI: Sendable {
         heldRequests: HeldRequests = HeldRequests(), rootKey: RootKey? = TestAPI.rootKey,
         shares: ShareLimits = ShareLimits(), metrics: HTTPMetrics = HTTPMetrics(),
         metricsText: @escaping @Sendable () -> String = { "" }, controls: TestControls? = nil,
+        provider: (OpenIDProvider.Configuration, ProviderTransport)? = nil,
         allowsSignUp: Bool = true, seed: UInt64 = 1
     ) throws -> CloudServices {
-        CloudServices(
+        let time = Time(now: { clock.instant }, clock: clock)
+        return CloudServices(
             store: try TestStores.open(in: folder),
             secret: .test,
             assets: try AssetFolder(
@@ -99,13 +102,14 @@ final class TestAPI: Sendable {
             ),
             rootKey: rootKey,
             limits: limits,
-            time: Time(now: { clock.instant }, clock: clock),
+            time: time,
             randomness: .seeded(seed),
             heldRequests: heldRequests,
             shares: shares,
             metrics: metrics,
             metricsText: metricsText,
             controls: controls,
+            provider: provider.map { OpenIDProvider($0.0, time: time, transport: $0.1) },
             allowsSignUp: allowsSignUp,
             logger: log.logger
         )

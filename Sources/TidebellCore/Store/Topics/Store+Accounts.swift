@@ -5,6 +5,9 @@ package protocol AccountReading {
     /// Returns how the account with this name signs in.
     func signIn(named name: String) throws -> StoredSignIn?
 
+    /// Returns the name of the account that signs in by an identity of another service.
+    func accountName(identifiedBy identity: ForeignIdentity) throws -> String?
+
     /// Returns all accounts, by name.
     func accounts() throws -> [NamedAccount]
 
@@ -17,7 +20,10 @@ package protocol AccountWriting: AccountReading {
     /// Creates an account; throws `EXISTS` if the name is taken.
     func createAccount(named name: String, at now: Instant) throws -> AccountID
 
-    /// Removes an account with its web tokens, its server-to-server key and the devices and subscriptions of its
+    /// Lets an account sign in by an identity, which no account has.
+    func putIdentity(_ identity: ForeignIdentity, of account: AccountID) throws
+
+    /// Removes an account with its web tokens, its identities, its server-to-server key and the devices and subscriptions of its
     /// users, so that these are refused and nothing is made for them any more (SUB-51).
     /// Its databases stay, until they are erased.
     func removeAccount(_ account: AccountID, at now: Instant) throws

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import CryptoExtras
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import TidebellCore
+import TidebellScheduling
+import TidebellServer
+import TidebellWire
+
+@testable import TidebellHTTP
+
+/// A provider in this process: what it answers can be changed.
+private final class FakeProvider: Sendable {
+    static let issuer = "https://id.example/tenant"
+
+    struct State {
+        var claims: [String: any Sendable] = [:]
+        var head: [String: String] = ["alg": "ES256", "kid": "one"]
+        var keys: [[String: String]] = []
+        var metadata: [String: String] = [
+            "issuer": FakeProvider.issuer,
+            "authorization_endpoint": "https://id.example/authorize?tenant=1",
+            "token_endpoint": "https://id.example/token", "jwks_uri": "https://id.example/keys",
+        ]
+        var requests: [ProviderRequest] = []
+        /// What the provider signs a token with instead of its own key.
+        var signature: (@Sendable (Data) throws -> Data)?
+    }
+
+    let state = Mutex(State())
+    let key = P256.Signing.PrivateKey()
+
+    init() {
+        state.withLock { $0.keys = [Self.jwk(key.publicKey, "one")] }
+    }
+
+    static func jwk(_ key: P256.Signing.PublicKey, _ id: String) -> [String: String] {
+        let point = Array(key.x963Representation)
+        return [
+            "kty": "EC", "crv": "P-256", "use": "sig", "kid": id,
+            "x": Base64URL.text(Array(point[1..<33])), "y": Base64URL.text(Array(point[33...])),
+        ]
+    }
+
+    /// Answers as the provider does.
+    func answer(_ request: ProviderRequest) throws -> [UInt8] {
+        try state.withLock { state in
+            state.requests.append(request)
+            let object: Any
+            switch request.url {
+            case Self.issuer + "/.well-known/openid-configuration": object = state.metadata
+            case "https://id.example/keys": object = ["keys": state.keys]
+            case "https://id.example/token": object = ["id_token": try token(state)]
+            default: throw CancellationError()
+            }
+            return Array(try JSONSerialization.data(withJSONObject: object))
+        }
+    }
+
+    private func token(_ state: State) throws -> String {
+        let parts = try [
+            JSONSerialization.data(withJSONObject: state.head),
+            JSONSerialization.data(withJSONObject: state.claims),
+        ].map { Base64URL.text(Array($0)) }
+        let signed = Data(parts.joined(separator: ".").utf8)
+        let signature =
+            try state.signature?(signed) ?? key.signature(for: signed).rawRepresentation
+        return parts.joined(separator: ".") + "." + Base64URL.text(Array(signature))
+    }
+}
+
+/// Sign-in by a provider (OpenID Connect).
+@Suite("Sign-in by an identity provider", .hangs)
+struct OpenIDTests {
+    private static let page = "http://localhost:3000"
+
+    private static func cloud() async throws -> (api: TestAPI, provider: FakeProvider) {
+        var shares = ShareLimits()
+        shares.giveTime(.seconds(600))
+        let provider = FakeProvider()
+        let configuration = OpenIDProvider.Configuration(
+            issuer: FakeProvider.issuer, clientID: "tide bell", clientSecret: "s:cret",
+            name: "Example <ID>")
+        let api = try await TestAPI(
+            shares: shares, provider: (configuration, { try provider.answer($0) }))
+        return (api, provider)
+    }
+
+    /// The path of the sign-in page.
+    private static func path(_ api: TestAPI) -> String {
+        "/sign-in?container=\(TestAPI.container)&environment=development"
+            + "&ckAPIToken=\(api.apiToken)&origin=\(page)"
+    }
+
+    /// Where a page leads that sends its browser to the provider.
+    private static func parameters(of page: TestBrowser.Page) throws -> [String: String] {
+        let match = try #require(
+            page.body.firstMatch(of: /content="0;url=([^"]*)"/), "\(page.body)")
+        let url = String(match.1).replacing("&amp;", with: "&")
+        #expect(url.hasPrefix("https://id.example/authorize?tenant=1&response_type=code&"))
+        let items = try #require(URLComponents(string: url)?.queryItems)
+        return Dictionary(items.map { ($0.name, $0.value ?? "") }, uniquingKeysWith: { $1 })
+    }
+
+    /// What a provider says of a sign-in that began so.
+    private static func claims(
+        _ parameters: [String: String], _ api: TestAPI, subject: String = "4711",
+        name: String = "pat"
+    ) -> [String: any Sendable] {
+        let now = Double(api.clock.instant.rawValue) / 1000
+        return [
+            "iss": FakeProvider.issuer, "aud": "tide bell", "sub": subject, "iat": now,
+            "exp": now + 60, "nonce": parameters["nonce"] ?? "", "preferred_username": name,
+        ]
+    }
+
+    /// Begins a sign-in, and returns the browser with what it was sent to the provider with.
+    private static func begin(
+        _ api: TestAPI, _ port: RawConnection.Port
+    ) async throws -> (browser: TestBrowser, parameters: [String: String]) {
+        var browser = TestBrowser(port, at: path(api))
+        let form = try await browser.open()
+        #expect(form.body.contains("Sign in with Example &lt;ID&gt;"))
+        let left = try await browser.submit("openid", ["opener": page])
+        #expect(left.status == 200 && left.heading == "On to Example &lt;ID&gt;")
+        return (browser, try parameters(of: left))
+    }
+
+    /// Comes back from the provider.
+    private static func comeBack(
+        _ browser: TestBrowser, _ query: String
+    ) async throws -> TestBrowser.Page {
+        var back = TestBrowser(browser.port, at: "/sign-in/callback?\(query)")
+        back.cookie = browser.cookie
+        return try await back.open()
+    }
+
+    @Test("Whoever the provider signs in has an account of their own, the same each time")
+    func signIn() async throws {
+        let (api, provider) = try await Self.cloud()
+        // Somebody has the name that the provider suggests.
+        _ = try await api.cloud.accounts.add(named: "pat")
+        try await api.serving { port in
+            for number in 1...2 {
+                let (browser, parameters) = try await Self.begin(api, port)
+                #expect(parameters["client_id"] == "tide bell")
+                #expect(parameters["redirect_uri"] == "http://here/sign-in/callback")
+                #expect(parameters["scope"] == "openid profile email")
+                #expect(parameters["code_challenge_method"] == "S256")
+                provider.state.withLock { $0.claims = Self.claims(parameters, api) }
+                let told = try await Self.comeBack(
+                    browser, "code=c%2B\(number)&state=\(parameters["state"] ?? "")")
+                #expect(told.heading == "You are signed in", "\(told.body)")
+                #expect(told.headers["cross-origin-opener-policy"] == nil)
+                #expect(told.body.contains("data-origins=\"\(Self.page)\""))
+                let request = try #require(
+                    provider.state.withLock { state in state.requests.last { $0.form != nil } })
+                let form = String(decoding: request.form ?? [], as: UTF8.self)
+                let verifier = try #require(form.firstMatch(of: /code_verifier=([^&]*)/)?.1)
+                #expect(
+                    Base64URL.text(Array(SHA256.hash(data: Data(verifier.utf8))))
+                        == parameters["code_challenge"])
+                #expect(
+                    form.hasPrefix(
+                        "grant_type=authorization_code&code=c%2B\(number)&redirect_uri="
+                            + "http%3A%2F%2Fhere%2Fsign-in%2Fcallback&"))
+                #expect(
+                    request.headers["Authorization"]
+                        == "Basic \(Data("tide%20bell:s%3Acret".utf8).base64EncodedString())")
+                let token = try #require(told.body.firstMatch(of: /data-token="([0-9a-f]{64})"/)?.1)
+                let target = TestAPI.target(
+                    "private/zones/list", apiToken: api.apiToken, webToken: String(token))
+                #expect(try await api.send("GET", target).status == 200)
+            }
+        }
+        #expect(
+            try await api.cloud.accounts.names() == [Accounts.firstUser, "pat", "pat-2"].sorted())
+        #expect(try await api.cloud.accounts.sessions(of: "pat-2").count == 2)
+        #expect(try await api.cloud.accounts.sessions(of: "pat").count == 1)
+    }
+
+    @Test("What a browser brings back is good in that browser, for ten minutes")
+    func state() async throws {
+        let (api, provider) = try await Self.cloud()
+        try await api.serving { port in
+            let (browser, parameters) = try await Self.begin(api, port)
+            provider.state.withLock { $0.claims = Self.claims(parameters, api) }
+            let state = parameters["state"] ?? ""
+            var other = TestBrowser(port, at: Self.path(api))
+            try await other.open()
+            for (browser, query) in [
+                (other, "code=c&state=\(state)"),
+                (TestBrowser(port, at: "/"), "code=c&state=\(state)"),
+                (browser, "code=c"), (browser, "code=c&state=\(state)x"),
+                (browser, "code=c&state=x.y"),
+                (browser, "code=c&state=.\(state)"),
+            ] {
+                let refused = try await Self.comeBack(browser, query)
+                #expect(refused.status == 403 && refused.heading == "Nothing was done")
+            }
+            let denied = try await Self.comeBack(browser, "error=access_denied&state=\(state)")
+            #expect(denied.status == 403 && denied.heading == "You are not signed in")
+            #expect(
+                provider.state.withLock { state in state.requests.allSatisfy { $0.form == nil } })
+            api.clock.advance(by: OpenIDVisit.lifetime)
+            let late = try await Self.comeBack(browser, "code=c&state=\(state)")
+            #expect(late.status == 403 && late.heading == "Nothing was done")
+            let elsewhere = try await api.send("GET", "/sign-in/other?code=c&state=\(state)")
+            #expect(elsewhere.status == 404)
+        }
+        #expect(try await api.cloud.accounts.names() == [Accounts.firstUser])
+    }
+
+    @Test("A token that is not the provider's, for this server and this sign-in, signs nobody in")
+    func tokens() async throws {
+        let (api, provider) = try await Self.cloud()
+        let now = Double(api.clock.instant.rawValue) / 1000
+        let changes: [(String, @Sendable (inout FakeProvider.State) -> Void)] = [
+            ("issuer", { $0.claims["iss"] = "https://evil.example" }),
+            ("audience", { $0.claims["aud"] = "another" }),
+            ("party", { $0.claims["azp"] = "another" }),
+            ("parties", { $0.claims["aud"] = ["tide bell", "another"] }),
+            ("expiry", { $0.claims["exp"] = now - 61 }),
+            ("no expiry", { $0.claims["exp"] = nil }),
+            ("future", { $0.claims["iat"] = now + 61 }),
+            ("not before", { $0.claims["nbf"] = now + 61 }),
+            ("nonce", { $0.claims["nonce"] = "another" }),
+            ("no nonce", { $0.claims["nonce"] = nil }),
+            ("subject", { $0.claims["sub"] = "" }),
+            ("long subject", { $0.claims["sub"] = String(repeating: "x", count: 256) }),
+            (
+                "none",
+                {
+                    $0.head["alg"] = "none"; $0.signature = { _ in Data() }
+                }
+            ),
+            ("other algorithm", { $0.head["alg"] = "RS256" }),
+            (
+                "public key as secret",
+                { state in
+                    state.head["alg"] = "HS256"
+                    let secret = SymmetricKey(data: Data((state.keys[0]["x"] ?? "").utf8))
+                    state.signature = {
+                        Data(HMAC<SHA256>.authenticationCode(for: $0, using: secret))
+                    }
+                }
+            ),
+            (
+                "another key",
+                { state in
+                    let key = P256.Signing.PrivateKey()
+                    state.signature = { try key.signature(for: $0).rawRepresentation }
+                }
+            ),
+            ("unknown key", { $0.head["kid"] = "two" }),
+            ("a key for encryption", { $0.keys[0]["use"] = "enc" }),
+            ("critical", { $0.head["crit"] = "x" }),
+        ]
+        try await api.serving { port in
+            for (what, change) in changes {
+                // Keys are remembered for a while.
+                api.clock.advance(by: OpenIDProvider.memory)
+                let (browser, parameters) = try await Self.begin(api, port)
+                let before = provider.state.withLock { state in
+                    let before = state
+                    state.claims = Self.claims(parameters, api)
+                    let shift = Double(api.clock.instant.rawValue) / 1000 - now
+                    change(&state)
+                    for name in ["exp", "iat", "nbf"] where what != "no expiry" {
+                        guard let value = state.claims[name] as? Double, value < now + 100 else {
+                            continue
+                        }
+                        state.claims[name] = value + shift
+                    }
+                    return before
+                }
+                let refused = try await Self.comeBack(
+                    browser, "code=c&state=\(parameters["state"] ?? "")")
+                #expect(refused.status == 403, "\(what)")
+                #expect(refused.heading == "You are not signed in", "\(what)")
+                provider.state.withLock { state in
+                    (state.head, state.keys, state.signature) = (before.head, before.keys, nil)
+                }
+            }
+        }
+        #expect(try await api.cloud.accounts.names() == [Accounts.firstUser])
+    }
+
+    @Test("RSA keys of 2048 bits sign, shorter ones do not; a key that is new is fetched")
+    func rsa() async throws {
+        let (api, provider) = try await Self.cloud()
+        @Sendable func jwk(_ key: _RSA.Signing.PrivateKey, _ id: String) throws -> [String: String]
+        {
+            let parts = try key.publicKey.getKeyPrimitives()
+            return [
+                "kty": "RSA", "kid": id, "n": Base64URL.text(Array(parts.modulus)),
+                "e": Base64URL.text(Array(parts.publicExponent)),
+            ]
+        }
+        let long = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        let short = try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: 1024))
+        try await api.serving { port in
+            for (key, id, heading) in [
+                (long, "long", "You are signed in"), (short, "short", "You are not signed in"),
+            ] {
+                let jwk = try jwk(key, id)
+                // A key that is not known is asked for, but not all the time.
+                api.clock.advance(by: OpenIDProvider.leastPause)
+                let (browser, parameters) = try await Self.begin(api, port)
+                provider.state.withLock { state in
+                    state.claims = Self.claims(parameters, api)
+                    state.head = ["alg": "RS256", "kid": id]
+                    state.keys.append(jwk)
+                    state.signature = {
+                        try key.signature(
+                            for: SHA256.hash(data: $0), padding: .insecurePKCS1v1_5
+                        ).rawRepresentation
+                    }
+                }
+                let page = try await Self.comeBack(
+                    browser, "code=c&state=\(parameters["state"] ?? "")")
+                #expect(page.heading == heading)
+            }
+        }
+    }
+
+    @Test("A provider that says it is another, or leads to where others read along, is not used")
+    func discovery() async throws {
+        let changes: [(inout FakeProvider.State) -> Void] = [
+            { $0.metadata["issuer"] = "https://id.example" },
+            { $0.metadata["token_endpoint"] = "http://id.example/token" },
+            { $0.metadata["token_endpoint"] = "http://localhost/token" },
+            { $0.metadata["authorization_endpoint"] = "javascript:alert(1)" },
+            { $0.metadata["jwks_uri"] = nil },
+        ]
+        for change in changes {
+            let (api, provider) = try await Self.cloud()
+            provider.state.withLock { change(&$0) }
+            try await api.serving { port in
+                var browser = TestBrowser(port, at: Self.path(api))
+                try await browser.open()
+                let refused = try await browser.submit("openid", ["opener": Self.page])
+                #expect(refused.status == 403 && refused.heading == "You are not signed in")
+            }
+        }
+        for issuer in [
+            "http://id.example", "id.example", "https://id.example?x", "ftp://id.example",
+        ] {
+            #expect(throws: OperatorError.self) {
+                try OpenIDProvider.Configuration(
+                    issuer: issuer, clientID: "a", clientSecret: nil, name: "a"
+                ).check()
+            }
+        }
+        try OpenIDProvider.Configuration(
+            issuer: "http://localhost:1", clientID: "a", clientSecret: nil, name: "a"
+        ).check()
+    }
+
+    @Test("A disabled user is not let in by the provider either")
+    func disabled() async throws {
+        let (api, provider) = try await Self.cloud()
+        try await api.serving { port in
+            for heading in ["You are signed in", "That did not work"] {
+                let (browser, parameters) = try await Self.begin(api, port)
+                provider.state.withLock { $0.claims = Self.claims(parameters, api) }
+                let page = try await Self.comeBack(
+                    browser, "code=c&state=\(parameters["state"] ?? "")")
+                #expect(page.heading == heading)
+                try await api.cloud.accounts.setDisabled(true, "pat")
+            }
+        }
+    }
+
+    @Test("Without a provider nothing leads to one")
+    func none() async throws {
+        let api = try await TestAPI()
+        #expect(try await api.send("GET", Self.path(api)).text.contains("openid") == false)
+        #expect(try await api.send("GET", "/sign-in/callback?code=c&state=s").status == 404)
+    }
+}
