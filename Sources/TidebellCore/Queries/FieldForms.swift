@@ -45,9 +45,14 @@ final class FieldForms: Sendable {
     }
 
     func key(of field: String, _ value: FieldValue) -> ComparisonKey? {
-        form(\.key, of: field) { foldedBytes in
-            foldedBytes += value.textBytes
-            return ComparisonKey(value)
+        switch value {
+        case .string, .bytes, .list:
+            form(\.key, of: field) { foldedBytes in
+                foldedBytes += value.textBytes
+                return ComparisonKey(value)
+            }
+        // To keep it would cost more than to make it again.
+        default: ComparisonKey(value)
         }
     }
 

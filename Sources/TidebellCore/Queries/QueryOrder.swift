@@ -23,16 +23,13 @@ struct QueryOrder: Sendable {
                 }
                 return .number(ExactNumber(location.distance(to: center)))
             }
-            return record.key(of: sort.subject)?.cut(to: WireFilter.textLimit)
+            return record.newKey(of: sort.subject)?.cut(to: WireFilter.textLimit)
         }
     }
 
     /// What making the keys costs, as ``PreparedFilter/work(on:)``.
     func work(on record: RecordView) -> Int {
-        sorts.reduce(0) { work, sort in
-            record.has(.key, of: sort.subject)
-                ? work : work + record.size(of: sort.subject) * ReadWork.folding
-        }
+        sorts.reduce(0) { $0 + record.size(of: $1.subject) * ReadWork.folding }
     }
 
     /// Whether a rank stands before another.

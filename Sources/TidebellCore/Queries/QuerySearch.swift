@@ -54,111 +54,115 @@ struct QuerySearch {
         // The last record that the page has settled, in or out.
         var settled = start
         let filter = CandidateFilter(query, roots: roots)
-        try scan(after: start, in: reader) { look in
-            guard bound.admits(look) || settled == start else {
-                page.next = settled.map(QueryMarker.Position.change)
-                return false
-            }
-            guard case .seen(let record, let cursor) = look else {
-                settled = look.cursor ?? settled
-                return true
-            }
+        let enough = {
+            page.next = settled.map(QueryMarker.Position.change)
+            return false
+        }
+        try scan(after: start, in: reader) { record, cursor in
+            guard bound.admits(record) || settled == start else { return enough() }
             let passes = try filter.passes(record) { work in
                 bound.bytes -= work
                 try reader.noteWork(work)
             }
             if passes {
-                guard page.records.count < limit, bytes < limits.pageBytes else {
-                    page.next = settled.map(QueryMarker.Position.change)
-                    return false
-                }
+                guard page.records.count < limit, bytes < limits.pageBytes else { return enough() }
                 bytes += record.fields.json.count
                 page.records.append(Found(record: record, zone: cursor.zone))
             }
             settled = cursor
             return true
+        } other: { look in
+            guard bound.admits(look) || settled == start else { return enough() }
+            settled = look.cursor ?? settled
+            return true
         }
         return page
     }
 
-    /// Calls `body` with what is looked at: the records of the type that the caller may see, and
-    /// what else it costs to find them.
+    /// Calls `seen` with the records of the type that the caller may see, and `other` with what else
+    /// it costs to find them, until one of them has enough.
     private func scan(
         after start: RecordCursor?, in reader: some RecordReading & SharedRecordReading,
-        _ body: (Look) throws -> Bool
+        seen: (StoredRecord, RecordCursor) throws -> Bool, other: (OtherLook) throws -> Bool
     ) throws {
         guard let hierarchies, let zone = zones.first else {
             return try reader.scanRecords(
                 of: query.recordType, in: zones.map(\.key), after: start
             ) { record, zone in
-                try body(
-                    .seen(record, at: RecordCursor(zone: zone, position: record.position)))
+                try seen(record, RecordCursor(zone: zone, position: record.position))
             }
         }
         let start = start?.position ?? .start
         guard !zone.isUnsettled else {
-            return try scan(zone, of: hierarchies, after: start, in: reader, body)
+            return try scan(
+                zone, of: hierarchies, after: start, in: reader, seen: seen, other: other)
         }
         try reader.scanRecords(
             of: query.recordType, in: zone.key, of: hierarchies, after: start
         ) { position, record in
-            if record == nil { try reader.noteWork(ReadWork.row) }
-            return try body(Look(record, at: RecordCursor(zone: zone.key, position: position)))
+            let cursor = RecordCursor(zone: zone.key, position: position)
+            if let record { return try seen(record, cursor) }
+            try reader.noteWork(ReadWork.row)
+            return try other(.history(at: cursor))
         }
     }
 
-    /// Calls `body` likewise in a zone that is not settled: what is above some records is looked at
-    /// before these are. Where that is too much for one of them, it is not seen before it has
-    /// followed.
+    /// Calls `seen` and `other` likewise in a zone that is not settled: what is above some records is
+    /// looked at before these are. Where that is too much for one of them, it is not seen before it
+    /// has followed.
     private func scan(
         _ zone: StoredZone, of hierarchies: Set<String>, after start: Position,
-        in reader: some RecordReading & SharedRecordReading, _ body: (Look) throws -> Bool
+        in reader: some RecordReading & SharedRecordReading,
+        seen: (StoredRecord, RecordCursor) throws -> Bool, other: (OtherLook) throws -> Bool
     ) throws {
         var paths = HierarchyPaths()
         var start = start
         var hasMore = true
         while hasMore {
             hasMore = false
-            var (found, bytes) = ([Look](), 0)
+            var found: [(cursor: RecordCursor, record: StoredRecord?)] = []
+            var bytes = 0
             try reader.scanRecords(
                 of: query.recordType, in: zone.key, of: hierarchies, after: start
             ) { position, record in
                 if record == nil { try reader.noteWork(ReadWork.row) }
-                found.append(Look(record, at: RecordCursor(zone: zone.key, position: position)))
+                found.append((RecordCursor(zone: zone.key, position: position), record))
                 bytes += record?.fields.json.count ?? 0
                 hasMore = found.count >= Self.settledTogether || bytes >= limits.pageBytes
                 return !hasMore
             }
             let names = Set(found.compactMap(\.record?.name))
-            let isKnown = try read(&paths, above: names, in: zone, reader, body)
+            let isKnown = try read(&paths, above: names, in: zone, reader, other)
             guard let isKnown else { return }
-            for look in found {
-                start = look.cursor?.position ?? start
-                guard let name = look.record?.name else {
-                    guard try body(look) else { return }
+            for (cursor, record) in found {
+                start = cursor.position
+                guard let record else {
+                    guard try other(.history(at: cursor)) else { return }
                     continue
                 }
                 if !isKnown {
-                    let isKnown = try read(&paths, above: [name], in: zone, reader, body)
+                    let isKnown = try read(&paths, above: [record.name], in: zone, reader, other)
                     guard let isKnown else { return }
-                    if !isKnown { paths.giveUp(name) }
+                    if !isKnown { paths.giveUp(record.name) }
                 }
-                let isSeen = paths.share(of: name).map(hierarchies.contains) ?? false
-                guard try body(isSeen ? look : look.hidden) else { return }
+                let isSeen = paths.share(of: record.name).map(hierarchies.contains) ?? false
+                guard try isSeen ? seen(record, cursor) : other(.hidden(record, at: cursor)) else {
+                    return
+                }
             }
         }
     }
 
-    /// Reads what is above records, and tells `body` what that costs; returns whether it is known
-    /// now, nil where `body` has enough.
+    /// Reads what is above records, and tells `other` what that costs; returns whether it is known
+    /// now, nil where `other` has enough.
     private func read(
         _ paths: inout HierarchyPaths, above names: Set<String>, in zone: StoredZone,
-        _ reader: some RecordReading & SharedRecordReading, _ body: (Look) throws -> Bool
+        _ reader: some RecordReading & SharedRecordReading, _ other: (OtherLook) throws -> Bool
     ) throws -> Bool? {
         let rows = try paths.read(above: names, in: zone, limit: limits.recordsAbove, reader)
         let count = rows ?? limits.recordsAbove
         try reader.noteWork(count * ReadWork.row)
-        return try body(.rows(count)) ? rows != nil : nil
+        return try other(.rows(count)) ? rows != nil : nil
     }
 
     /// Of how many rows of the history it is found out together what is above them.
@@ -198,15 +202,17 @@ struct QuerySearch {
         var first = FirstRanks(order, capacity: limit + 1)
         var bound = limits.querySort
         let filter = CandidateFilter(query, roots: roots)
-        try scan(after: nil, in: reader) { look in
-            guard bound.admitsToOrder(look) else { throw limits.querySort.passed(by: query) }
-            guard case .seen(let record, let cursor) = look else { return true }
+        try scan(after: nil, in: reader) { record, cursor in
+            guard bound.admits(record) else { throw limits.querySort.passed(by: query) }
             let view = filter.view(of: record)
             let passes = try record.isDamaged || filter.passes(view, counting: reader.noteWork)
             guard passes else { return true }
             try reader.noteWork(order.work(on: view))
             let rank = QueryRank(keys: order.keys(of: view), zone: cursor.zone, name: record.name)
             if start.map({ order.precedes($0, rank) }) ?? true { first.insert(rank) }
+            return true
+        } other: { look in
+            guard bound.admitsToOrder(look) else { throw limits.querySort.passed(by: query) }
             return true
         }
         return first.ranks
@@ -226,48 +232,30 @@ struct QuerySearch {
     }
 }
 
-/// What a search looks at.
-private enum Look {
-    /// A record that the caller may see.
-    case seen(StoredRecord, at: RecordCursor)
+/// What a search looks at besides records that the caller may see.
+private enum OtherLook {
     /// A record that was read, and that they may not see yet.
     case hidden(StoredRecord, at: RecordCursor)
     /// What else a history has, without fields.
-    case other(at: RecordCursor)
+    case history(at: RecordCursor)
     /// Rows of what is above records.
     case rows(Int)
-
-    init(_ record: StoredRecord?, at cursor: RecordCursor) {
-        self = record.map { .seen($0, at: cursor) } ?? .other(at: cursor)
-    }
 
     /// Up to where it has been looked.
     var cursor: RecordCursor? {
         switch self {
-        case .seen(_, let cursor), .hidden(_, let cursor), .other(let cursor): cursor
+        case .hidden(_, let cursor), .history(let cursor): cursor
         case .rows: nil
         }
-    }
-
-    var record: StoredRecord? {
-        switch self {
-        case .seen(let record, _), .hidden(let record, _): record
-        case .other, .rows: nil
-        }
-    }
-
-    /// The same of a record that the caller may not see.
-    var hidden: Look {
-        if case .seen(let record, let cursor) = self { .hidden(record, at: cursor) } else { self }
     }
 }
 
 extension ScanBound {
     /// Counts what is looked at for a page, each row as a record; false once the bound is passed.
-    fileprivate mutating func admits(_ look: Look) -> Bool {
+    fileprivate mutating func admits(_ look: OtherLook) -> Bool {
         switch look {
-        case .seen(let record, _), .hidden(let record, _): return admits(record)
-        case .other: records -= 1
+        case .hidden(let record, _): return admits(record)
+        case .history: records -= 1
         case .rows(let count): records -= count
         }
         return isKept
@@ -275,10 +263,10 @@ extension ScanBound {
 
     /// Counts it likewise, where it has to be looked at whole to be put in order: rows by their bytes
     /// alone, since it is records of the type that the bound is about.
-    fileprivate mutating func admitsToOrder(_ look: Look) -> Bool {
+    fileprivate mutating func admitsToOrder(_ look: OtherLook) -> Bool {
         switch look {
-        case .seen(let record, _), .hidden(let record, _): return admits(record)
-        case .other: bytes -= ReadWork.row
+        case .hidden(let record, _): return admits(record)
+        case .history: bytes -= ReadWork.row
         case .rows(let count): bytes -= count * ReadWork.row
         }
         return isKept
@@ -308,9 +296,7 @@ private struct CandidateFilter {
     }
 
     func view(of record: StoredRecord) -> RecordView {
-        var view = RecordView(record, fields: fields)
-        if roots.contains(record.name) { view.parent = nil }
-        return view
+        RecordView(record, fields: fields, seeingParent: !roots.contains(record.name))
     }
 
     func passes(
@@ -329,11 +315,12 @@ extension RecordView {
     /// A stored record, with these fields only; nil takes all.
     ///
     /// Fields that cannot be read count as absent.
-    fileprivate init(_ record: StoredRecord, fields: Set<String>?) {
+    fileprivate init(_ record: StoredRecord, fields: Set<String>?, seeingParent seesParent: Bool) {
         let decoded = try? fields.map(record.fields.decoded(only:)) ?? record.fields.decoded()
         self.init(
             name: record.name, type: record.type, created: record.created,
-            modified: record.modified, parent: record.parent, fields: decoded ?? [:]
+            modified: record.modified, parent: seesParent ? record.parent : nil,
+            fields: decoded ?? [:]
         )
     }
 }

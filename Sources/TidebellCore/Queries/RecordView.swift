@@ -72,9 +72,14 @@ package struct RecordView: Sendable {
 
     /// The key of a filter's subject; nil for one that has none.
     func key(of subject: WireFilter.Subject) -> ComparisonKey? {
-        guard let value = value(of: subject) else { return nil }
-        guard case .field(let name) = subject else { return ComparisonKey(value, isName: true) }
-        return forms.key(of: name, value)
+        guard case .field(let name) = subject else { return newKey(of: subject) }
+        return value(of: subject).flatMap { forms.key(of: name, $0) }
+    }
+
+    /// The same, made anew and not kept: for who asks once, and may have many records.
+    func newKey(of subject: WireFilter.Subject) -> ComparisonKey? {
+        let isName = if case .field = subject { false } else { true }
+        return value(of: subject).flatMap { ComparisonKey($0, isName: isName) }
     }
 
     /// The keys of the elements of a list; nil for anything else.

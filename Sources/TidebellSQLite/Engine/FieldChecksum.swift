@@ -42,15 +42,19 @@ enum FieldChecksum {
         var sum = UInt64(bitPattern: fields)
         func add(_ number: Int64) { sum = mixed(sum ^ UInt64(bitPattern: number)) }
         func add(_ text: String) {
-            var text = text
-            add(text.withUTF8 { of(UnsafeRawBufferPointer($0)) })
+            let known = text.utf8.withContiguousStorageIfAvailable {
+                of(UnsafeRawBufferPointer($0))
+            }
+            add(known ?? of(Array(text.utf8)))
         }
-        add(record.type)
-        for stamp in [record.created, record.modified] {
+        func add(_ stamp: RecordStamp) {
             add(stamp.timestamp)
             add(stamp.userRecordName)
             add(stamp.deviceID)
         }
+        add(record.type)
+        add(record.created)
+        add(record.modified)
         // No parent is another one than an empty name.
         add(record.parent == nil ? 0 : 1)
         add(record.parent ?? "")
