@@ -214,15 +214,13 @@ extension FetchZoneChanges {
         let shares = try ShareAnswers(
             of: changes.lazy.map(\.record.name), for: call, in: access, reader)
         // What moved from one hierarchy of the caller's to another is there.
-        let isGone = changes.filter(\.record.isDeleted).map(\.record.name)
         var moved: Set<String> = []
-        if let hierarchies = access.hierarchies, !isGone.isEmpty {
+        if let hierarchies = access.hierarchies {
+            let gone = Set(changes.lazy.filter(\.record.isDeleted).map(\.record.name))
             if var paths = page.paths {
-                moved = Set(isGone).filter {
-                    paths.share(of: $0).map(hierarchies.contains) ?? false
-                }
-            } else {
-                moved = try access.visible(Set(isGone), for: call, in: reader)
+                moved = gone.filter { paths.share(of: $0).map(hierarchies.contains) ?? false }
+            } else if !gone.isEmpty {
+                moved = try access.visible(gone, for: call, in: reader)
             }
         }
         return try changes.compactMap { change in

@@ -28,13 +28,13 @@ enum FieldChecksum {
     /// - Parameter isPossible: Whether what stands before the fields can have been written; asked
     ///   of rows of older versions only, since their checksums do not show it.
     static func admits(
-        _ record: StoredRecord, _ checksum: Int64?, ifOlder isPossible: Bool
+        _ record: StoredRecord, _ checksum: Int64?, ifOlder isPossible: @autoclosure () -> Bool
     ) -> Bool {
         // Written by a version without checksums, and damaged before it was migrated.
-        guard let checksum else { return isPossible && isReadable(record.fields.json) }
+        guard let checksum else { return isPossible() && isReadable(record.fields.json) }
         let fields = of(record.fields.json)
         // Most were written with what stands before the fields.
-        return of(record, fields: fields) == checksum || isPossible && fields == checksum
+        return of(record, fields: fields) == checksum || isPossible() && fields == checksum
     }
 
     /// The checksum of what stands before the fields, and of these.

@@ -251,9 +251,12 @@ extension StoredRecord {
 
     /// Reads a row of ``columns``; fields of one that is not what was written are left out.
     init(_ columns: Columns) throws {
-        try self.init(columns, fields: RecordFields(json: columns.bytes(12)))
-        isDamaged = !FieldChecksum.admits(self, columns.optionalInt(13), ifOlder: hasSaneNumbers)
-        guard isDamaged else { return }
+        let record = try StoredRecord(columns, fields: RecordFields(json: columns.bytes(12)))
+        let isWhole = FieldChecksum.admits(
+            record, columns.optionalInt(13), ifOlder: record.hasSaneNumbers)
+        self = record
+        guard !isWhole else { return }
+        isDamaged = true
         fields = .none
         // It is the mark of the deletion that is damaged.
         if size != 0 { isDeleted = false }
