@@ -7,6 +7,20 @@ public import Foundation
 /// `catch let error as CKError`, `error as? CKError` of an `NSError`,
 /// `catch CKError.networkFailure`, `CKError.partialFailure ~= error` and
 /// `(error as NSError).code` all work (ERR-1, ERR-2).
+///
+/// ```swift
+/// do {
+///     try await database.save(note)
+/// } catch let error as CKError where error.code == .serverRecordChanged {
+///     guard let theirs = error.serverRecord else { throw error }
+///     theirs["text"] = merged(note, theirs)
+///     try await database.save(theirs)
+/// } catch let error as CKError {
+///     guard let seconds = error.retryAfterSeconds else { throw error }
+///     tryAgain(after: seconds)
+/// }
+/// ```
+///
 /// See <https://developer.apple.com/documentation/cloudkit/ckerror-swift.struct>.
 public struct CKError: _BridgedStoredNSError, Sendable {
     /// The wrapped error.

@@ -6,6 +6,16 @@ import TidebellWire
 ///
 /// `CKNotification(fromRemoteNotificationDictionary:)` returns the subclass that
 /// fits the push: cast it, or ask ``notificationType``.
+///
+/// ```swift
+/// switch CKNotification(fromRemoteNotificationDictionary: userInfo) {
+/// case let change as CKDatabaseNotification: await fetchChanges(of: change.databaseScope)
+/// case let change as CKRecordZoneNotification: await fetchChanges(in: change.recordZoneID)
+/// case let change as CKQueryNotification: await fetchRecord(change.recordID)
+/// default: break  // not of CloudKit
+/// }
+/// ```
+///
 /// See <https://developer.apple.com/documentation/cloudkit/cknotification>.
 open class CKNotification: NSObject, __CKRemoteNotification, @unchecked Sendable {
     // Sendable: every stored property of this class is a constant.

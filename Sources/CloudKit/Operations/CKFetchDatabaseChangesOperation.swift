@@ -3,6 +3,20 @@ import Foundation
 
 /// Fetches which custom zones of a private or shared database changed since a token.
 ///
+/// ```swift
+/// let operation = CKFetchDatabaseChangesOperation(previousServerChangeToken: store.token)
+/// operation.recordZoneWithIDChangedBlock = { zoneID in store.fetchLater(zoneID) }
+/// operation.recordZoneWithIDWasDeletedBlock = { zoneID in store.remove(zoneID) }
+/// operation.fetchDatabaseChangesResultBlock = { result in
+///     switch result {
+///     case .success(let end): store.token = end.serverChangeToken
+///     case .failure(let error as CKError) where error.code == .changeTokenExpired: store.empty()
+///     case .failure(let error): report(error)
+///     }
+/// }
+/// database.add(operation)
+/// ```
+///
 /// See <https://developer.apple.com/documentation/cloudkit/ckfetchdatabasechangesoperation>.
 open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
     // Sendable: see CKOperation.

@@ -9,6 +9,19 @@ public import Foundation
 ///
 /// Of old and new callbacks of the same kind, the new one is called (OP-11). Records
 /// that were saved have the server's tag and dates, and no changed keys (SAVE-29).
+///
+/// ```swift
+/// let operation = CKModifyRecordsOperation(
+///     recordsToSave: changed, recordIDsToDelete: removed)
+/// operation.savePolicy = .ifServerRecordUnchanged
+/// operation.perRecordSaveBlock = { recordID, result in
+///     // What failed comes here, and in no result block.
+///     if case .failure(let error) = result { report(error, of: recordID) }
+/// }
+/// operation.modifyRecordsResultBlock = { _ in finish() }
+/// database.add(operation)
+/// ```
+///
 /// See <https://developer.apple.com/documentation/cloudkit/ckmodifyrecordsoperation>.
 open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     // Sendable: see CKOperation.

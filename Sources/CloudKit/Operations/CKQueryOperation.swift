@@ -6,6 +6,21 @@ import Foundation
 /// One request: when there is more, the result is a cursor, from which another operation
 /// goes on (QUERY-16, QUERY-17). Of old and new callbacks of the same kind, the new one
 /// is called (QUERY-19).
+///
+/// ```swift
+/// func fetch(_ operation: CKQueryOperation) {
+///     operation.recordMatchedBlock = { _, result in
+///         if let record = try? result.get() { store.keep(record) }
+///     }
+///     operation.queryResultBlock = { result in
+///         guard case .success(let cursor?) = result else { return finish() }
+///         fetch(CKQueryOperation(cursor: cursor))
+///     }
+///     database.add(operation)
+/// }
+/// fetch(CKQueryOperation(query: query))
+/// ```
+///
 /// See <https://developer.apple.com/documentation/cloudkit/ckqueryoperation>.
 open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     // Sendable: see CKOperation.

@@ -3,6 +3,14 @@ public import Foundation
 
 /// Which records to look for, and in which order (QUERY-1).
 ///
+/// ```swift
+/// let query = CKQuery(
+///     recordType: "Note",
+///     predicate: NSPredicate(format: "state == %@ AND title BEGINSWITH %@", "draft", "Sea"))
+/// query.sortDescriptors = [NSSortDescriptor(key: "modificationDate", ascending: false)]
+/// let (matches, cursor) = try await database.records(matching: query, resultsLimit: 20)
+/// ```
+///
 /// Compares by identity, as Apple's class does.
 /// See <https://developer.apple.com/documentation/cloudkit/ckquery>.
 open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {

@@ -3,6 +3,12 @@ public import Foundation
 
 /// A set of records in a database that are saved, fetched and shared together.
 ///
+/// ```swift
+/// let zone = CKRecordZone(zoneName: "Notes")
+/// try await database.save(zone)  // succeeds as well where it is there
+/// let recordID = CKRecord.ID(recordName: "shopping", zoneID: zone.zoneID)
+/// ```
+///
 /// Compares by identity, as Apple's class does; compare ``zoneID`` instead.
 /// See <https://developer.apple.com/documentation/cloudkit/ckrecordzone>.
 open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {

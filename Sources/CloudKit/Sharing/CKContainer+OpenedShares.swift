@@ -7,7 +7,7 @@ extension CKContainer {
     ///
     /// ```swift
     /// CKContainer.registerForOpenedShares { metadata in
-    ///     try? await CKContainer(identifier: metadata.containerIdentifier).accept(metadata)
+    ///     _ = try? await CKContainer(identifier: metadata.containerIdentifier).accept(metadata)
     /// }
     /// ```
     ///
