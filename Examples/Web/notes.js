@@ -247,6 +247,15 @@ function fill(note) {
     if (!element('shared').hidden) input('link').value = container.shareURL(note.record);
 }
 
+/**
+ * Takes what was saved here: the changes of the shared database may have it a moment later only.
+ * @param {Note} note
+ */
+function keep(note) {
+    notes.set(keyOf(note.database, note.zoneID, note.record.recordName), note);
+    fill(note);
+}
+
 /** @param {Note} note */
 function edit(note) {
     fill(note);
@@ -293,7 +302,7 @@ on('note-form', 'submit', async () => {
         merge: (server, own) => own.fields?.text && textOf(server) !== textOf(record)
             ? { ...own, fields: { ...own.fields, text: { value: `${textOf(server)}\n\n${text}` } } } : own,
     });
-    fill({ record: saved, database, zoneID });
+    keep({ record: saved, database, zoneID });
     await sync();
     tell('Saved');
 });
@@ -313,7 +322,7 @@ on('share', 'click', async () => {
     const shared = await database.share(record, {
         zoneID, title: titleOf(record), publicPermission: 'READ_WRITE',
     });
-    fill({ record: shared.rootRecord, database, zoneID });
+    keep({ record: shared.rootRecord, database, zoneID });
     await sync();
     input('link').select();
     tell('Shared');
