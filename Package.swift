@@ -341,6 +341,7 @@ let package = Package(
             name: "TidebellHTTPTests",
             dependencies: [
                 "TidebellHTTP", "TidebellServer", "TidebellTestStores", "TestSupport",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

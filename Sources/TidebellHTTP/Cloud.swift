@@ -55,6 +55,8 @@ package struct Cloud: Sendable {
     let accountPageKey: [UInt8]
     /// New users by the sign-in page.
     let signUps: SignUpPace
+    /// Those who come by an identity provider for the first time.
+    let newcomers: SignUpPace
     /// Devices that show a code.
     let deviceSignIns: DeviceSignIns
     /// What fields and kept answers are encrypted with; nil keeps them as they are.
@@ -105,6 +107,7 @@ package struct Cloud: Sendable {
         sharePageKey = secret.key(.sharePages)
         accountPageKey = KeyDerivation.key(named: "account pages", of: secret.key(.sharePages))
         signUps = SignUpPace(limits: shares.limits, elapsed: time.elapsed)
+        newcomers = SignUpPace(limits: shares.limits, elapsed: time.elapsed)
         deviceSignIns = DeviceSignIns(elapsed: time.elapsed)
         self.streams = streams
         self.couriers = couriers

@@ -102,11 +102,12 @@ package enum Router {
     /// Returns the page whose path this is, with what follows its name; nil for whatever is none.
     static func page(of target: String) -> (page: any WebPage.Type, argument: String)? {
         for (name, page) in pageNames where target.utf8.starts(with: name.utf8) {
-            guard let segments = try? RequestTarget(target).segments,
-                segments[0] == page.route.path.action,
-                segments.count == (page.takesArgument ? 2 : 1)
+            let named = page.route.path.action.split(separator: "/").map(String.init)
+            guard let segments = try? RequestTarget(target).segments, segments.starts(with: named)
             else { continue }
-            return (page, page.takesArgument ? segments[1] : "")
+            let rest = segments.dropFirst(named.count)
+            guard rest.count == (page.takesArgument ? 1 : 0) else { continue }
+            return (page, rest.first ?? "")
         }
         return nil
     }

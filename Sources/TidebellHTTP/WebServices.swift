@@ -79,7 +79,9 @@ package struct WebServices: Sendable {
         if let failure = response.failure {
             metadata["code"] = "\(failure.code.rawValue)"
             // A reason may quote the path, in which a secret may stand.
-            if !Self.hasSecretPath(request) { metadata["reason"] = "\(Self.line(failure.reason))" }
+            if !Self.hasSecretPath(request) {
+                metadata["reason"] = "\(Self.line(failure.reason, to: Self.loggedReason))"
+            }
         }
         cloud.logger.info(
             "request answered", metadata: Self.metadata(of: request, uuid: uuid, adding: metadata))
@@ -90,17 +92,17 @@ package struct WebServices: Sendable {
 
     private static let replacement: Unicode.Scalar = "\u{FFFD}"
 
-    /// A reason as part of a line: what a client sent and it quotes begins no line of its own.
-    private static func line(_ reason: String) -> String {
-        let scalars = reason.unicodeScalars.map { scalar in
+    /// A text as part of a line of the log: what a client sent begins no line of its own.
+    static func line(_ text: String, to length: Int) -> String {
+        let scalars = text.unicodeScalars.map { scalar in
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator: Self.replacement
             default: scalar
             }
         }
-        var text = String.UnicodeScalarView()
-        text.append(contentsOf: scalars)
-        return WireError.shortened(String(text), to: loggedReason)
+        var line = String.UnicodeScalarView()
+        line.append(contentsOf: scalars)
+        return WireError.shortened(String(line), to: length)
     }
 
     /// Sets `account` to the caller's as soon as that is known: errors count for it, too.

@@ -96,7 +96,7 @@ package struct TidebellServer: Sendable {
             metricsText: configuration.metricsText,
             controls: shifted.map { clock in TestControls { clock.advance(by: $0) } },
             provider: configuration.provider.map {
-                OpenIDProvider($0, time: time, transport: HTTPProvider.send)
+                OpenIDProvider($0, time: time) { try await HTTPProvider.send($0, time: time) }
             },
             publicURL: configuration.publicURL,
             shareApps: configuration.shareApps, allowsSignUp: configuration.allowsSignUp,

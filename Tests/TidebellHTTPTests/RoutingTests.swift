@@ -132,6 +132,9 @@ struct RoutingTests {
             }
         }
         _ = try await api.send("GET", "/database/1/a%0Afake/development/private/zones/list")
+        _ = try await api.send(
+            "GET", "/health",
+            headers: ["X-Tidebell-Operation-Group-Name": "a\u{9B}31m\u{2028}b status=200"])
         let entries = api.log.entries[before...]
         let lines = entries.prefix(2).map { entry in
             entry.metadata.filter { $0.key != "requestID" }.sorted { $0.key < $1.key }
@@ -151,7 +154,9 @@ struct RoutingTests {
                 ],
             ])
         #expect(!"\(entries)".contains("wordOfTheSecret"))
-        let last = try #require(entries.last?.metadata["reason"])
+        let group = try #require(entries.last?.metadata["groupName"])
+        #expect("\(group)" == "a\u{FFFD}31m\u{FFFD}b status:200")
+        let last = try #require(entries.compactMap { $0.metadata["reason"] }.last)
         #expect("\(last)".hasPrefix("container 'a\u{FFFD}fake' must be letters"))
         let quiet = try await TestAPI(logLevel: .notice)
         _ = try await quiet.get("private/zones/list")

@@ -3,6 +3,12 @@ import TidebellWire
 
 /// Lets somebody be a user from now on, where the operator permits that.
 package enum SignUp {
+    /// Fails where nobody can be called so, or have such a password, whoever there is.
+    package static func check(_ name: String, password: String) throws(OperatorError) {
+        _ = try UserName.checked(name)
+        try PasswordRule.check(password)
+    }
+
     /// Fails where nobody can be called so, or somebody is.
     package static func check(_ name: String, in reader: some AccountReading) throws {
         _ = try reader.checkNewUser(name)

@@ -23,12 +23,7 @@ package enum AddUser {
 extension AccountReading {
     /// Returns the name of a new user as it is stored; one that is taken or not allowed fails.
     func checkNewUser(_ name: String) throws -> String {
-        guard let name = UserName.canonical(name), UserName.isAllowed(name) else {
-            throw OperatorError(
-                .invalid, .user,
-                "A user name has 1 to \(UserName.length) letters, digits and any of '._-@+'."
-            )
-        }
+        let name = try UserName.checked(name)
         guard try account(calledBy: name) == nil else {
             throw OperatorError(.taken, .user, "There is already a user '\(name)'.")
         }
@@ -41,5 +36,18 @@ extension AccountReading {
             throw OperatorError(.unknown, .user, "There is no user '\(name)'.")
         }
         return account
+    }
+}
+
+extension UserName {
+    /// Returns a name as it is stored; fails where nobody can be called so.
+    static func checked(_ name: String) throws(OperatorError) -> String {
+        guard let name = canonical(name), isAllowed(name) else {
+            throw OperatorError(
+                .invalid, .user,
+                "A user name has 1 to \(length) letters, digits and any of '._-@+'."
+            )
+        }
+        return name
     }
 }

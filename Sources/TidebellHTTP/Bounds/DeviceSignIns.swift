@@ -9,8 +9,8 @@ import TidebellWire
 final class DeviceSignIns: Sendable {
     /// How long a code is good.
     static let lifetime = Duration.seconds(600)
-    /// How many wait at most; of one address.
-    static let (most, mostOfAddress) = (1000, 20)
+    /// How many wait at most; of one container; of one address.
+    static let (most, mostOfContainer, mostOfAddress) = (1000, 200, 20)
     /// How long a device waits from one question to the next.
     static let interval = 3
     /// The most bytes of a device's name.
@@ -24,8 +24,10 @@ final class DeviceSignIns: Sendable {
         var userCode: String
         var container: ContainerKey
         var deviceName: String?
-        /// Where it asked from; nil for this machine.
-        var address: String?
+        /// The network it asked from; nil where that is not known, as behind a proxy that does not name it.
+        var network: String?
+        /// Whose share it takes.
+        fileprivate var address: String?
         fileprivate var expiresAt: Duration
         /// Who entered its code.
         fileprivate var user: KnownUser?
@@ -57,7 +59,10 @@ final class DeviceSignIns: Sendable {
             let alike = address.sharing.map { address in
                 state.values.count { $0.address == address }
             }
-            guard state.count < Self.most, alike ?? 0 < Self.mostOfAddress else {
+            let beside = state.values.count { $0.container == container }
+            guard state.count < Self.most, beside < Self.mostOfContainer,
+                alike ?? 0 < Self.mostOfAddress
+            else {
                 throw WireError(
                     .tryAgainLater, "many devices wait for somebody to enter their code already",
                     retryAfter: 60)
@@ -67,7 +72,8 @@ final class DeviceSignIns: Sendable {
                 code = Self.makeCode(from: randomness)
             }
             state[hash] = Pending(
-                userCode: code, container: container, deviceName: name, address: address.sharing,
+                userCode: code, container: container, deviceName: name,
+                network: address.distinguishing, address: address.sharing,
                 expiresAt: now + Self.lifetime)
             return code
         }

@@ -28,13 +28,15 @@ final class SignUpPace: Sendable {
 
     /// Counts an attempt, or fails with `THROTTLED`; names that are taken count, too, or whoever asks
     /// would learn who is here.
-    func count(_ address: CountedAddress) throws {
+    ///
+    /// - Parameter address: Nil where addresses distinguish nobody.
+    func count(_ address: CountedAddress?) throws {
         let now = elapsed()
         try state.withLock { state in
             if now - state.since >= Self.window { state = State(since: now) }
             let wait = (state.since + Self.window - now) / .seconds(1)
             guard state.all < limits.signUps else { throw Self.refusal(.signUps, wait) }
-            if let address = address.sharing {
+            if let address = address?.sharing {
                 let count = state.byAddress[address] ?? 0
                 guard count < limits.signUpsPerAddress else {
                     throw Self.refusal(.signUpsPerAddress, wait)

@@ -635,13 +635,12 @@ extension OpenAPI {
         (
             FinishSignIn.self,
             EndpointDocumentation(
-                summary: "Where an identity provider sends the browser back to: callback.",
+                summary: "Where an identity provider sends the browser back to.",
                 response: .bytes(["text/html"]), statuses: [303, 401, 403, 404],
                 parameters: [
                     ("state", "What was sent along."), ("code", "What the sign-in is proved by."),
                     ("error", "Why there is none."),
-                ],
-                arguments: ["step"])
+                ])
         ),
         (
             ShowDeviceSignIn.self,

@@ -8,13 +8,11 @@ package import TidebellWire
 extension FinishSignIn: WebPage {
     package static var hasOpener: Bool { true }
     package static var isAboutAccount: Bool { true }
-
-    /// The only thing that follows its name in the path.
-    static let step = "callback"
+    package static var takesArgument: Bool { false }
 
     /// Signs in whom the provider names.
     package static func respond(to visit: PageVisit) async throws -> WebResponse {
-        guard visit.argument == step, let provider = visit.cloud.provider else {
+        guard let provider = visit.cloud.provider else {
             throw PageRefusal(404, SignInPageTexts.noApp)
         }
         guard let secrets = visit.openIDSecrets,
@@ -30,7 +28,7 @@ extension FinishSignIn: WebPage {
         let token = try await visit.asking(provider, for: app) {
             try await provider.token(
                 for: code, redirect: visit.openIDRedirect, nonce: secrets.nonce(for: state),
-                verifier: secrets.verifier(for: state))
+                verifier: secrets.verifier(for: state), from: visit.request.origin)
         }
         let known = try await visit.user(of: token)
         return try await visit.letIn(known, to: app, staysSignedIn: begun.staysSignedIn) { _ in
@@ -41,7 +39,7 @@ extension FinishSignIn: WebPage {
 
 extension PageVisit {
     /// Where the provider sends the browser back to; it knows this URL.
-    var openIDRedirect: String { "\(baseURL)\(FinishSignIn.route.path.stem)\(FinishSignIn.step)" }
+    var openIDRedirect: String { "\(baseURL)/\(FinishSignIn.route.path.action)" }
 
     /// What follows from this browser's cookie; nil without one.
     var openIDSecrets: OpenIDVisit.Secrets? {
@@ -60,7 +58,7 @@ extension PageVisit {
         let url = try await asking(provider, for: app) {
             try await provider.authorizationURL(
                 redirect: openIDRedirect, state: state, nonce: secrets.nonce(for: state),
-                verifier: secrets.verifier(for: state))
+                verifier: secrets.verifier(for: state), for: request.origin)
         }
         return SignInPageTexts.leaving(to: url, provider)
     }
@@ -96,7 +94,8 @@ extension PageVisit {
             guard !found.signIn.isDisabled else { throw WireError.accountDisabled }
             return found
         }
-        try cloud.signUps.count(request.origin)
+        // The provider vouches for each, and many may come from the address of a school.
+        try cloud.newcomers.count(nil)
         let fallback = "user-" + Hex.text(cloud.randomness.makeBytes(8))
         let now = cloud.time.now()
         let (name, signIn) = try await cloud.store.write(.account(nil)) {

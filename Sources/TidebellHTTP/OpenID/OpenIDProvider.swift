@@ -30,6 +30,8 @@ package final class OpenIDProvider: Sendable {
     static let leastPause = Duration.seconds(60)
     /// The most sign-ins that wait for the provider at a time.
     static let mostWaiting = 32
+    /// The same from one address.
+    static let mostWaitingPerAddress = 4
     /// The most bytes of a code.
     private static let mostCodeBytes = 4096
 
@@ -84,6 +86,8 @@ package final class OpenIDProvider: Sendable {
         var metadata: (value: Metadata, at: Duration)?
         var keys: (value: SigningKeys, at: Duration)?
         var waiting = 0
+        /// Those whose address is known, as many as ``waiting`` at most.
+        var waitingByAddress: [String: Int] = [:]
     }
 
     let configuration: Configuration
@@ -103,9 +107,10 @@ package final class OpenIDProvider: Sendable {
 
     /// Returns where the browser goes to sign in.
     func authorizationURL(
-        redirect: String, state: String, nonce: String, verifier: String
+        redirect: String, state: String, nonce: String, verifier: String,
+        for address: CountedAddress
     ) async throws -> String {
-        let metadata = try await turn { try await self.metadata() }
+        let metadata = try await turn(of: address) { try await self.metadata() }
         let challenge = Base64URL.text(Array(SHA256.hash(data: Data(verifier.utf8))))
         let query = Self.form([
             ("response_type", "code"), ("client_id", configuration.clientID),
@@ -117,10 +122,11 @@ package final class OpenIDProvider: Sendable {
 
     /// Returns who signed in, by the code that the browser brought.
     func token(
-        for code: String, redirect: String, nonce: String, verifier: String
+        for code: String, redirect: String, nonce: String, verifier: String,
+        from address: CountedAddress
     ) async throws -> IDToken {
         guard code.utf8.count <= Self.mostCodeBytes else { throw Failure("the code is too long") }
-        return try await turn {
+        return try await turn(of: address) {
             let metadata = try await self.metadata()
             let text = try await self.idToken(
                 for: code, redirect: redirect, verifier: verifier, at: metadata.token)
@@ -206,16 +212,28 @@ package final class OpenIDProvider: Sendable {
         return object
     }
 
-    /// Runs what asks the provider, unless too many wait for it already.
-    private func turn<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+    /// Runs what asks the provider, unless too many wait for it already, or too many of the address.
+    private func turn<Value: Sendable>(
+        of origin: CountedAddress, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let address = origin.sharing
         try state.withLock { state in
-            guard state.waiting < Self.mostWaiting else {
+            let alike = address.flatMap { state.waitingByAddress[$0] } ?? 0
+            guard state.waiting < Self.mostWaiting, alike < Self.mostWaitingPerAddress else {
                 throw WireError(
                     .tryAgainLater, "many sign-ins wait for the provider already", retryAfter: 5)
             }
             state.waiting += 1
+            if let address { state.waitingByAddress[address] = alike + 1 }
         }
-        defer { state.withLock { $0.waiting -= 1 } }
+        defer {
+            state.withLock { state in
+                state.waiting -= 1
+                if let address, let alike = state.waitingByAddress[address] {
+                    state.waitingByAddress[address] = alike > 1 ? alike - 1 : nil
+                }
+            }
+        }
         return try await body()
     }
 

@@ -14,7 +14,8 @@ struct PageCookie: Sendable {
     /// The path that browsers send it to.
     let path: String
     private let key: [UInt8]
-    /// What the browser sent; nil without one.
+    /// What the browser sent; nil without one, or with several that differ: another page of the host may
+    /// have put one there, and which one is this page's nobody knows.
     private(set) var secret: String?
     /// Whether the browser does not have it yet.
     private(set) var isNew = false
@@ -23,16 +24,17 @@ struct PageCookie: Sendable {
     init(of request: WebRequest, path: String, key: [UInt8]) {
         self.path = path
         self.key = key
+        var secrets: Set<String> = []
         for header in request.headers[values: .cookie] {
             for pair in header.split(separator: ";") {
                 let parts = pair.split(separator: "=", maxSplits: 1)
                 guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == Self.name,
                     Hex.bytes(parts[1])?.count == KeyDerivation.length
                 else { continue }
-                secret = String(parts[1])
-                return
+                secrets.insert(String(parts[1]))
             }
         }
+        secret = secrets.count == 1 ? secrets.first : nil
     }
 
     /// Takes another secret, which nobody else knows.

@@ -64,7 +64,7 @@ extension ShowDeviceSignIn: WebPage {
             <dl>
             <dt>Code</dt><dd>\(device.userCode)</dd>
             \(name)
-            <dt>Asked from</dt><dd>\(device.address ?? "the server's own machine")</dd>
+            <dt>Asked from</dt><dd>\(device.network ?? "an address that is not known")</dd>
             <dt>For</dt><dd>\(device.container.container + environment)</dd>
             </dl>
             <p>Whoever has the device can then read and change what is yours in this app. Do it only where the \

@@ -135,8 +135,10 @@ extension PageVisit {
         let form = form
         let name = form?["user"] ?? ""
         do {
-            try cloud.signUps.count(request.origin)
             do {
+                // What nobody can take costs nothing, and tells nothing: it is not counted.
+                try SignUp.check(name, password: form?["new"] ?? "")
+                try cloud.signUps.count(request.origin)
                 try await cloud.store.read { try SignUp.check(name, in: $0) }
                 let hash = try await cloud.hash(ofNew: form?["new"] ?? "", for: request)
                 let now = cloud.time.now()

@@ -148,7 +148,8 @@ extension WebServices {
         metadata["endpoint"] = "\(endpoint(of: request))"
         for (key, name) in operationHeaders {
             guard let value = request.headers[name] else { continue }
-            metadata[key] = "\(WireError.shortened(value, to: headerLength))"
+            // Nor does it look like something else that the log has of a request.
+            metadata[key] = "\(line(value.replacing("=", with: ":"), to: headerLength))"
         }
         return metadata
     }

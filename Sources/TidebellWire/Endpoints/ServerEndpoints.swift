@@ -92,7 +92,7 @@ package enum FinishSignIn: WireEndpoint {
     package typealias Request = EmptyBody
     package typealias Response = OtherJSON
     package static let route = WireRoute(
-        .of(.server, "sign-in"), by: [.get], for: .open, .repeatable)
+        .of(.server, "sign-in/callback"), by: [.get], for: .open, .repeatable)
 }
 
 /// `/device-sign-in`: where somebody enters the code that a device shows.

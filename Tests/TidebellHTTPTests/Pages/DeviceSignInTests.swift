@@ -116,16 +116,20 @@ struct DeviceSignInTests {
         let other = PeerAddress("198.51.100.1")
         #expect(try await Self.call(api, "deviceCode", "{}", from: other).status == 200)
         let devices = DeviceSignIns(elapsed: { .zero })
-        let container = ContainerKey(container: TestAPI.container, environment: .development)
-        func begin(_ number: Int) throws -> String {
+        func begin(_ number: Int, in container: Int) throws -> String {
             try devices.begin(
-                [UInt8(number % 256), UInt8(number / 256)], named: nil, in: container,
+                [UInt8(number % 256), UInt8(number / 256)], named: nil,
+                in: ContainerKey(container: "iCloud.c\(container)", environment: .development),
                 from: .nobody, by: .seeded(UInt64(number)))
         }
         var codes: Set<String> = []
-        for number in 0..<DeviceSignIns.most { codes.insert(try begin(number)) }
+        for number in 0..<DeviceSignIns.most {
+            codes.insert(try begin(number, in: number / DeviceSignIns.mostOfContainer))
+            guard number == DeviceSignIns.mostOfContainer - 1 else { continue }
+            #expect(throws: WireError.self) { try begin(number + 1, in: 0) }
+        }
         #expect(codes.count == DeviceSignIns.most)
-        #expect(throws: WireError.self) { try begin(DeviceSignIns.most) }
+        #expect(throws: WireError.self) { try begin(DeviceSignIns.most, in: 1000) }
         let name = String(repeating: "x", count: DeviceSignIns.mostNameBytes + 1)
         let long = try await Self.call(api, "deviceCode", #"{"deviceName":"\#(name)"}"#)
         #expect(long.status == 400)

@@ -16,9 +16,12 @@ struct SignInPageTests {
         container: TestAPI.container, environment: .development)
 
     /// A cloud in which Ben has a password.
-    private static func cloud(allowsSignUp: Bool = true) async throws -> TestAPI {
+    private static func cloud(
+        allowsSignUp: Bool = true, signUps: Int = ShareLimits().signUps
+    ) async throws -> TestAPI {
         var shares = ShareLimits()
         shares.giveTime(.seconds(600))
+        shares.signUps = signUps
         let api = try await TestAPI(shares: shares, allowsSignUp: allowsSignUp)
         _ = try await api.cloud.accounts.add(named: "ben")
         try await api.cloud.accounts.setPassword("correct horse", of: "ben", cost: .least)
@@ -259,7 +262,8 @@ struct SignInPageTests {
 
     @Test("Where the operator allows it, whoever comes can be a user")
     func signUp() async throws {
-        let api = try await Self.cloud()
+        // One is for the name that is taken; what nobody can take is not counted.
+        let api = try await Self.cloud(signUps: 2)
         let path = try await Self.path(api, for: api.apiToken) + "&origin=\(Self.page)"
         try await api.serving { port in
             var browser = TestBrowser(port, at: path)
