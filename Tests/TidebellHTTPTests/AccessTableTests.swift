@@ -129,7 +129,7 @@ struct AccessTableTests {
             ])
         #expect(
             Router.pages.map { $0.route.path.action } == [
-                "share", "sign-in", "sign-in", "device-sign-in", "account", "reset",
+                "share", "sign-in", "sign-in/callback", "device-sign-in", "account", "reset",
             ])
         #expect(Set(Router.assets.keys.map { Array($0) }) == [["download"], ["upload"]])
     }
