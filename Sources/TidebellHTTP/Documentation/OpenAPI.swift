@@ -267,9 +267,8 @@ extension EndpointDocumentation.Body {
 extension WirePath {
     /// Whether it is a page for people.
     fileprivate var isPage: Bool {
-        root == .server
-            && (["share", "sign-in", "device-sign-in", "account", "reset"].contains(action)
-                || action.isEmpty)
+        // The welcome page, which everybody gets alike, is none that knows who comes.
+        root == .server && action.isEmpty || Router.pages.contains { $0.route.path == self }
     }
 
     fileprivate var isInContainer: Bool { ![.server, .assets, .control].contains(root) }
