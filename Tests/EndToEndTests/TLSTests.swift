@@ -31,17 +31,22 @@ struct TLSTests {
         #expect(made.status == 0, "\(made.text)")
     }
 
+    /// Makes the folder of the server's data, with two certificates and their keys, and returns its path.
+    private func makeFolder() async throws -> String {
+        try FileManager.default.createDirectory(
+            at: program.dataFolder, withIntermediateDirectories: true)
+        try await makeCertificate("first", files: "a")
+        try await makeCertificate("second", files: "b")
+        return program.dataFolder.path
+    }
+
     @Test("A certificate that is renewed is shown to who connects next, without a restart")
     func renewal() async throws {
         defer {
             // What a test could not make need not be removed.
             try? FileManager.default.removeItem(at: program.dataFolder)
         }
-        try FileManager.default.createDirectory(
-            at: program.dataFolder, withIntermediateDirectories: true)
-        try await makeCertificate("first", files: "a")
-        try await makeCertificate("second", files: "b")
-        let folder = program.dataFolder.path
+        let folder = try await makeFolder()
         let server = try await program.serve(arguments: [
             "--tls-certificate", "\(folder)/a.pem", "--tls-key", "\(folder)/a.key",
         ])
@@ -81,11 +86,7 @@ struct TLSTests {
             // What a test could not make need not be removed.
             try? FileManager.default.removeItem(at: program.dataFolder)
         }
-        try FileManager.default.createDirectory(
-            at: program.dataFolder, withIntermediateDirectories: true)
-        try await makeCertificate("first", files: "a")
-        try await makeCertificate("second", files: "b")
-        let folder = program.dataFolder.path
+        let folder = try await makeFolder()
         for (certificate, key, sentence) in [
             ("none.pem", "a.key", "none.pem' is no file with certificates in PEM."),
             ("a.pem", "a.pem", "a.pem' is no file with a private key in PEM"),

@@ -98,6 +98,21 @@ struct AccountPageTests {
         }
     }
 
+    @Test(
+        "Of cookies of one page that differ none is taken: another page of the host may have put one there"
+    )
+    func severalCookies() {
+        func secret(_ cookies: String) -> String? {
+            let request = WebRequest(.get, "/account", headers: [.cookie: cookies])
+            return PageCookie(of: request, path: "/account", key: [1]).secret
+        }
+        let own = String(repeating: "aa", count: 32)
+        let planted = String(repeating: "bb", count: 32)
+        #expect(secret("a=b; tidebell-page=\(own)") == own)
+        #expect(secret("tidebell-page=\(own); tidebell-page=\(own)") == own)
+        #expect(secret("tidebell-page=\(own); tidebell-page=\(planted)") == nil)
+    }
+
     @Test("A new password needs the one before, and ends all sessions and tokens")
     func password() async throws {
         let api = try await Self.cloud()
