@@ -8,15 +8,15 @@ import TidebellCore
 struct APITokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "api-token",
-        abstract: "Make, list and revoke API tokens, which every program needs beside its user's "
-            + "web token.",
+        abstract: "Make, list and revoke API tokens. Every program needs one, in addition to its "
+            + "user's web token.",
         subcommands: [Create.self, List.self, Revoke.self]
     )
 
     /// `tidebell api-token list`.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print all API tokens with their IDs; the tokens themselves are not kept."
+            abstract: "Print the IDs of all API tokens; the tokens themselves are not stored."
         )
 
         @OptionGroup var data: DataOption
@@ -27,7 +27,7 @@ struct APITokenCommand: AsyncParsableCommand {
     /// `tidebell api-token revoke`.
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revoke an API token: in seconds a running server refuses it."
+            abstract: "Revoke an API token: a running server refuses it within seconds."
         )
 
         @Argument(help: "The token's ID, as `tidebell api-token list` prints it.") var id: String
@@ -52,16 +52,16 @@ struct APITokenCommand: AsyncParsableCommand {
         @Option(help: "The environment of the container.")
         var environment: CloudEnvironment?
 
-        @Option(help: "What the token is for; for your own memory.")
+        @Option(help: "What the token is for, as a note for yourself.")
         var name = "unnamed"
 
         @Option(
             name: .customLong("origin"),
             help: ArgumentHelp(
                 """
-                An origin such as https://notes.example whose pages learn who signs in on the server's \
-                page; may be given several times. '*' is all (default: pages of this machine and of \
-                the server).
+                An origin such as https://notes.example whose pages get the web token after a sign-in on \
+                the server's page; may be given several times. '*' allows all origins (default: pages of \
+                this machine and of the server).
                 """,
                 valueName: "url")
         )
@@ -70,7 +70,7 @@ struct APITokenCommand: AsyncParsableCommand {
         @Option(
             help: ArgumentHelp(
                 """
-                Where the browser goes with the web token after a sign-in, instead of handing it to the page \
+                Where the browser goes with the web token after a sign-in, instead of passing it to the page \
                 that asked for it.
                 """,
                 valueName: "url")
@@ -82,7 +82,7 @@ struct APITokenCommand: AsyncParsableCommand {
 
         func validate() throws {
             guard environment == nil || container != nil else {
-                throw ValidationError("--environment goes with --container only.")
+                throw ValidationError("--environment can be used with --container only.")
             }
         }
 

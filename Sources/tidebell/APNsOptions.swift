@@ -7,15 +7,15 @@ import TidebellServer
 /// the configuration file has.
 struct APNsOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The .p8 file of the team's key.", valueName: "file"),
+        help: ArgumentHelp("The .p8 file with the team's key.", valueName: "file"),
         completion: .file()
     )
     var apnsKeyFile: String?
 
-    @Option(help: ArgumentHelp("The ten characters that name the key.", valueName: "id"))
+    @Option(help: ArgumentHelp("The ID of the key, ten characters.", valueName: "id"))
     var apnsKeyID: String?
 
-    @Option(help: ArgumentHelp("The ten characters that name the team.", valueName: "id"))
+    @Option(help: ArgumentHelp("The ID of the team, ten characters.", valueName: "id"))
     var apnsTeamID: String?
 
     @Option(
@@ -28,14 +28,14 @@ struct APNsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A gateway to send to instead of Apple's: https://HOST:PORT.", valueName: "url"
+            "A server to send to instead of Apple's: https://HOST:PORT.", valueName: "url"
         )
     )
     var apnsGateway: String?
 
     @Option(
         help: ArgumentHelp(
-            "A PEM file with the certificates such a gateway is trusted by.", valueName: "file"
+            "A PEM file with the root certificates for that server.", valueName: "file"
         ),
         completion: .file()
     )

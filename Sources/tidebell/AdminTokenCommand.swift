@@ -7,14 +7,14 @@ import TidebellCore
 struct AdminTokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "admin-token",
-        abstract: "Make, list and revoke management tokens, with which you ask a running server.",
+        abstract: "Make, list and revoke management tokens, for requests of the operator.",
         subcommands: [Create.self, List.self, Revoke.self]
     )
 
     /// `tidebell admin-token list`.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print all management tokens with their IDs; the tokens are not kept."
+            abstract: "Print the IDs of all management tokens; the tokens themselves are not stored."
         )
 
         @OptionGroup var data: DataOption
@@ -41,7 +41,7 @@ struct AdminTokenCommand: AsyncParsableCommand {
             abstract: "Make a management token, valid for all containers, and print it."
         )
 
-        @Option(help: "What the token is for; for your own memory.")
+        @Option(help: "What the token is for, as a note for yourself.")
         var name = "unnamed"
 
         @OptionGroup var validity: OptionalValidity
@@ -57,7 +57,7 @@ struct AdminTokenCommand: AsyncParsableCommand {
 
                    export TIDEBELL_ADMIN_TOKEN=\(token)
 
-                With it, for example:
+                Use it, for example, like this:
 
                    curl -H "Authorization: Bearer $TIDEBELL_ADMIN_TOKEN" \
                 "$TIDEBELL_SERVER/admin/1/CONTAINER/development/push/explain?record=NAME"

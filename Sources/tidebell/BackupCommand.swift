@@ -11,11 +11,12 @@ import TidebellSQLite
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Make a backup of the cloud, also while it is served.",
+        abstract: "Make a backup of the cloud, also while a server runs.",
         discussion: """
             The backup is a folder with the database, the files of records, the secrets and the \
-            configuration of one moment, verified when it is made. A copy of the database file \
-            alone is none: what was written last is in the file beside it that ends in -wal.
+            configuration as they are at one moment. It is verified when it is made. A copy of the \
+            database file alone is not a backup: the latest writes are in the file beside it that \
+            ends in -wal.
             """
     )
 
@@ -24,17 +25,18 @@ struct BackupCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Leave out the keys of zones, the store's secret, and all files but the database, those \
-            of records and tidebell.json: nobody can read encrypted fields of this backup any \
-            more. Where the root key is elsewhere, it is in no backup, and this is not needed.
+            Leave out the keys of zones, the store's secret, and all files except the database, those \
+            of records and tidebell.json: the encrypted fields of this backup can never be read \
+            again. If the root key is outside the data folder, it is not in any backup, and this \
+            option is not needed.
             """
     )
     var withoutKeys = false
 
     @Flag(
         help: """
-            Make the backup even if records or files are damaged, or files cannot be read: \
-            those are left out. A database that cannot be read to its end cannot be backed up.
+            Make the backup even if records or files are damaged or files cannot be read; these \
+            are left out. A database that cannot be read completely cannot be backed up.
             """
     )
     var despiteDamage = false
@@ -71,30 +73,30 @@ struct BackupCommand: AsyncParsableCommand {
             let named = leftOut.prefix(Self.namedFiles).joined(separator: ", ")
             sentences.append(
                 "Left out: \(counted(leftOut.count, "file or folder", "files or folders")) (\(named)"
-                    + (leftOut.count > Self.namedFiles ? ", …" : "") + "). Keep what you need "
-                    + "of them elsewhere."
+                    + (leftOut.count > Self.namedFiles ? ", …" : "") + "). If you need them, keep "
+                    + "a copy elsewhere."
             )
         }
         if withoutKeys {
             sentences.append(
-                "The keys are not in it, nor are those of zones and the store's secret: nobody "
-                    + "can read its encrypted fields any more, devices get other IDs where it is "
-                    + "restored; its files need the root key."
+                "It contains no keys and not the store's secret: its encrypted fields can never be "
+                    + "read again, devices get other IDs when it is restored, and its files need "
+                    + "the root key."
             )
         } else {
-            sentences.append("It holds secrets: keep it as safe as the data folder.")
+            sentences.append("It contains secrets: keep it as safe as the data folder.")
             if made.lacksRootKey {
                 sentences.append(
-                    "The root key is NOT in it, since it is not in the data folder: keep that one "
-                        + "safe too, elsewhere; without it nobody can read the encrypted "
-                        + "fields and files of this backup."
+                    "The root key is NOT in it, because it is not in the data folder. Keep a copy of "
+                        + "the key in another safe place: without it, the encrypted fields and "
+                        + "files of this backup cannot be read."
                 )
             }
         }
         if let unread = made.unreadFiles, unread > 0 {
             sentences.append(
                 "The contents of \(counted(unread, "encrypted file")) were not verified, only "
-                    + "their lengths: for that, name the root key with --root-key-file or "
+                    + "their lengths. To verify them, name the root key with --root-key-file or "
                     + "--root-key-command."
             )
         }
@@ -107,6 +109,6 @@ extension BackupManifest {
     var summary: String {
         "\(counted(records, "record")) in \(counted(zones, "zone")), "
             + "\(counted(recordFiles, "file of records", "files of records")), \(bytes) bytes, "
-            + "verified; the moment is \(made.printable)"
+            + "verified; made at \(made.printable)"
     }
 }

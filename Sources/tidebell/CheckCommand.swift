@@ -10,14 +10,14 @@ import TidebellServer
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Look for damage in the cloud, also while it is served.",
+        abstract: "Look for damage in the cloud, also while a server runs.",
         discussion: """
             Reads the whole database and every file of records, and changes nothing. Prints a \
-            line for each problem; ends with 1 if there is damage. A line that begins with \
-            "Warning:" is about something that is no damage, and describes what is left to do; \
-            backups are made all the same. Where the root key is at hand, \
-            in the data folder or named by an option, the contents of encrypted files are \
-            opened and compared with their digests; otherwise only their lengths are.
+            line for each problem, and exits with 1 if there is damage. A line that begins with \
+            "Warning:" is not about damage, but about something that you should do; backups can \
+            still be made. If the root key is available, in the data folder or by an option, the \
+            contents of encrypted files are decrypted and compared with their digests; otherwise \
+            only their lengths are compared.
             """
     )
 
@@ -69,17 +69,17 @@ struct CheckCommand: AsyncParsableCommand {
         if found.unreadFiles > 0 {
             printLine(
                 "The contents of \(counted(found.unreadFiles, "encrypted file")) were not read, "
-                    + "only their lengths: the root key is not at hand; name it with "
+                    + "only their lengths: the root key is not available. Name it with "
                     + "--root-key-file or --root-key-command."
             )
         }
         guard found.isDamaged else { return }
         printLine(
             """
-            A file that is missing or damaged: copy it from a backup, where it has the same path, \
-            also while the server runs; or delete the records that hold it, or give them another \
-            file. Damaged fields: save the record anew with all its fields, or delete it. \
-            Anything else: tidebell restore BACKUP --replace\(data.hint)
+            If a file is missing or damaged, copy it from a backup, where it has the same path (the \
+            server may run); or delete the records that have it, or save them with another file. \
+            If fields are damaged, save the record again with all its fields, or delete it. \
+            For anything else: tidebell restore BACKUP --replace\(data.hint)
             """
         )
     }

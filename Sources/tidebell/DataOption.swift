@@ -52,8 +52,8 @@ struct DataOption: ParsableArguments {
         try data.checkIsNotLost()
         guard data.hasStore else {
             throw OperatorError(
-                "There is no cloud in \(shortPath); name its folder with --data, or start one "
-                    + "there: tidebell serve\(hint)"
+                "There is no cloud in \(shortPath). Name the cloud's folder with --data, or begin a "
+                    + "new cloud there: tidebell serve\(hint)"
             )
         }
         nameFolder()
@@ -81,7 +81,7 @@ struct DataOption: ParsableArguments {
             try await body(Accounts(store: $0, time: .system, randomness: .system))
         }
         // No result: what was done is printed by the command.
-        announce("There was no cloud in \(shortPath); it begins now.")
+        announce("There was no cloud in \(shortPath); a new one was begun.")
         return result
     }
 
@@ -118,13 +118,13 @@ struct DataOption: ParsableArguments {
             OperatorError("The disk of \(shortPath) is full, so the cloud could not be changed.")
         case .diskFails:
             OperatorError(
-                "The disk of \(shortPath) fails, so the cloud could not be changed: \(error.detail)."
+                "The disk of \(shortPath) has failed, so the cloud could not be changed: \(error.detail)."
             )
         case .isLocked:
-            OperatorError("Another program holds the cloud in \(shortPath); try again.")
+            OperatorError("Another program is using the cloud in \(shortPath); try again.")
         case .isReadOnly:
             OperatorError("The files in \(shortPath) cannot be written: \(error.detail).")
-        case .isGone: OperatorError("The folder \(shortPath) is gone; bring it back.")
+        case .isGone: OperatorError("The folder \(shortPath) has disappeared; put it back.")
         }
     }
 }

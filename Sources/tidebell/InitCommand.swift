@@ -7,19 +7,19 @@ import TidebellCore
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Make a package: a library that uses CloudKit, its tests, a workflow for them.",
+        abstract: "Make a Swift package with a library that uses CloudKit, tests, and a workflow.",
         discussion: """
-            For an app's code that syncs. On Apple's systems the library uses Apple's framework; on Linux it uses \
-            Tidebell, and the tests run it against a whole cloud in the test process.
+            The package is for the sync code of an app. On Apple's systems the library uses Apple's framework. On \
+            Linux it uses Tidebell, and the tests run it with a whole cloud in the test process.
             """
     )
 
-    @Argument(help: "The package's name, which is its library's and its folder's.") var name: String
+    @Argument(help: "The name of the package, its library and its folder.") var name: String
 
     @Option(
         name: .customLong("tidebell"),
         help: ArgumentHelp(
-            "Where the package of Tidebell is: the URL of its repository, or its folder.",
+            "The URL of Tidebell's repository, or the folder of a clone.",
             valueName: "url or folder"
         )
     )
@@ -27,17 +27,18 @@ struct InitCommand: ParsableCommand {
 
     func validate() throws {
         guard name.wholeMatch(of: /[A-Za-z][A-Za-z0-9_]*/) != nil else {
-            throw ValidationError("The name is a module's: a letter, then letters, digits and _.")
+            throw ValidationError(
+                "The name must be valid for a Swift module: a letter, then letters, digits and _.")
         }
         guard !PackageTemplate.takenNames.contains(name), !name.hasPrefix("Tidebell") else {
-            throw ValidationError("'\(name)' is the name of a module that the package uses.")
+            throw ValidationError("The package uses a module named '\(name)'; choose another name.")
         }
     }
 
     func run() throws {
         let folder = URL(fileURLWithPath: name, isDirectory: true)
         guard !FileManager.default.fileExists(atPath: folder.path) else {
-            throw OperatorError("There is a \(name) here already; choose another name.")
+            throw OperatorError("A file or folder named \(name) exists already; choose another name.")
         }
         let template = PackageTemplate(name: name, source: try PackageTemplate.Source(source))
         for (path, text) in template.files {
@@ -57,7 +58,7 @@ struct InitCommand: ParsableCommand {
 
             \(template.files.map { "   \(name)/\($0.path)" }.joined(separator: "\n"))
 
-            Run its tests, of which the first build takes some minutes (it needs libsqlite3-dev and zlib1g-dev):
+            Run its tests. The first build takes some minutes, and needs libsqlite3-dev and zlib1g-dev:
 
                cd \(name) && swift test
             """

@@ -8,8 +8,8 @@ struct LimitOptions: ParsableArguments {
         name: .customLong("limit"),
         help: ArgumentHelp(
             """
-            Set a limit that an error or the metric tidebell.refusals names, such as \
-            zonesPerDatabase=500; may be given several times. `tidebell limits` lists them.
+            Set a limit by the name that an error or the metric tidebell.refusals shows, such as \
+            zonesPerDatabase=500. May be given several times. `tidebell limits` lists all limits.
             """,
             valueName: "name=value"
         )

@@ -13,11 +13,11 @@ struct LoginCommand: AsyncParsableCommand {
         commandName: "login",
         abstract: "Sign a user in on this device, for the programs that use a container.",
         discussion: """
-            Without --user or a token it shows a code and the server's page, on which the user enters it \
-            and signs in, here or on another machine. Otherwise with a name and a password, or with a web \
-            token of `tidebell user token`. The session \
+            Without --user or a token, the command shows a code and the URL of the server's sign-in page, \
+            where the user enters the code and signs in, here or on another machine. Otherwise the user \
+            signs in with a name and a password, or with a web token from `tidebell user token`. The session \
             is kept in $TIDEBELL_HOME (or ~/.tidebell), one for each container and environment; \
-            programs that run see it at once. It is renewed as long as it is used; that of a web \
+            running programs notice it at once. It is renewed as long as it is used; a session with a web \
             token ends with the token.
             """
     )
@@ -32,7 +32,9 @@ struct LoginCommand: AsyncParsableCommand {
     var server: String?
 
     @Option(
-        help: "The container's API token (default: $TIDEBELL_API_TOKEN, else of another session.)"
+        help: """
+            The container's API token (default: $TIDEBELL_API_TOKEN, else the token of another session).
+            """
     )
     var apiToken: String?
 
@@ -42,7 +44,7 @@ struct LoginCommand: AsyncParsableCommand {
     @Option(
         help: """
             A web token of the user, instead of name and password. Other processes can read \
-            it: better give it with --token-file.
+            it here: better use --token-file.
             """
     )
     var token: String?
@@ -54,18 +56,18 @@ struct LoginCommand: AsyncParsableCommand {
     func validate() throws {
         guard [user, token, files.tokenFile].count(where: { $0 != nil }) <= 1 else {
             throw ValidationError(
-                "Name who signs in once: by --user NAME, by --token-file FILE (- asks for it), or by "
-                    + "neither, for a code to enter on the server's page."
+                "Use only one of --user NAME, --token-file FILE (- asks for the token) and --token; "
+                    + "with none of them, you get a code to enter on the server's sign-in page."
             )
         }
         guard user != nil || !password.passwordStdin else {
-            throw ValidationError("--password-stdin goes with --user only.")
+            throw ValidationError("--password-stdin can be used with --user only.")
         }
         guard apiToken == nil || files.apiTokenFile == nil else {
             throw ValidationError("Give either --api-token or --api-token-file.")
         }
         guard files.inputs + (password.passwordStdin ? 1 : 0) < 2 else {
-            throw ValidationError("The standard input holds one secret only.")
+            throw ValidationError("Only one secret can be read from the standard input.")
         }
     }
 
@@ -140,7 +142,7 @@ struct LogoutCommand: AsyncParsableCommand {
             }
             guard !ended.isEmpty else {
                 throw OperatorError(
-                    "Nobody is signed in\(name.map { " to \($0)" } ?? ""); see tidebell whoami."
+                    "No user is signed in\(name.map { " to \($0)" } ?? ""); see tidebell whoami."
                 )
             }
             for (session, failure) in ended {
@@ -163,11 +165,11 @@ struct LogoutCommand: AsyncParsableCommand {
                 .map(\.container)
         )
         guard let name = names.first else {
-            throw OperatorError("Nobody is signed in; see tidebell whoami.")
+            throw OperatorError("No user is signed in; see tidebell whoami.")
         }
         guard names.count == 1 else {
             throw OperatorError(
-                "Name the container that is meant, with --container, or --all: "
+                "Name the container with --container, or use --all. You are signed in to: "
                     + "\(names.sorted().joined(separator: ", "))."
             )
         }
@@ -179,7 +181,7 @@ struct LogoutCommand: AsyncParsableCommand {
 struct WhoAmICommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "whoami",
-        abstract: "Print who is signed in on this device, and how the server takes them.",
+        abstract: "Print who is signed in on this device, and the account status on the server.",
         aliases: ["status"]
     )
 
@@ -188,7 +190,7 @@ struct WhoAmICommand: AsyncParsableCommand {
             let sessions = try login.sessions()
             guard !sessions.isEmpty else {
                 return printError(
-                    "Nobody is signed in; sign in: tidebell login --container ID --user NAME"
+                    "No user is signed in; sign in: tidebell login --container ID --user NAME"
                 )
             }
             for session in sessions {
@@ -208,8 +210,8 @@ struct WhoAmICommand: AsyncParsableCommand {
         do {
             return switch try await login.status(of: session) {
             case .available: "available"
-            case .temporarilyUnavailable: "the sign-in has ended; \(way)"
-            case .noAccount: "the server does not know the sign-in any more; \(way)"
+            case .temporarilyUnavailable: "the session has ended; \(way)"
+            case .noAccount: "the server no longer knows the session; \(way)"
             case .restricted: "restricted: the server's operator disabled the account"
             }
         } catch {
@@ -235,7 +237,7 @@ struct ContainerOptions: ParsableArguments {
     func container(_ login: DeviceLogin) throws -> String {
         guard let name = container ?? login.defaultContainer else {
             throw OperatorError(
-                "Name the container that is meant: --container iCloud.org.example.app")
+                "Name the container, such as --container iCloud.org.example.app")
         }
         return name
     }
@@ -262,8 +264,8 @@ enum Device {
     static func warnOfVariable(_ login: DeviceLogin) {
         guard login.isOverridden else { return }
         printError(
-            "TIDEBELL_WEB_AUTH_TOKEN is set and wins over sessions in programs that see it; "
-                + "unset it."
+            "TIDEBELL_WEB_AUTH_TOKEN is set. Programs with this variable use its token instead of "
+                + "the session; unset it."
         )
     }
 }

@@ -9,24 +9,24 @@ struct OpenIDOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The URL of an OpenID Connect provider that users may sign in with; whoever it knows gets an account at \
-            the first sign-in. It is told that browsers come back to PUBLIC-URL/sign-in/callback.
+            The URL of an OpenID Connect provider that users may sign in with; all its users get an account at \
+            the first sign-in. Register PUBLIC-URL/sign-in/callback there as the redirect URL.
             """,
             valueName: "url")
     )
     var openidIssuer: String?
 
-    @Option(help: ArgumentHelp("What this server is to the provider.", valueName: "id"))
+    @Option(help: ArgumentHelp("The client ID of this server at the provider.", valueName: "id"))
     var openidClientID: String?
 
     @Option(
         help: ArgumentHelp(
-            "A file with the secret that the provider gave this server, if any.", valueName: "file"),
+            "A file with the client secret from the provider, if any.", valueName: "file"),
         completion: .file()
     )
     var openidClientSecretFile: String?
 
-    @Option(help: "What the sign-in page calls the provider (default: the name of its host).")
+    @Option(help: "The provider's name on the sign-in page (default: the name of its host).")
     var openidName: String?
 
     /// The most bytes of a secret.
@@ -34,10 +34,10 @@ struct OpenIDOptions: ParsableArguments {
 
     func validate() throws {
         guard (openidIssuer == nil) == (openidClientID == nil) else {
-            throw ValidationError("--openid-issuer and --openid-client-id go together.")
+            throw ValidationError("--openid-issuer and --openid-client-id must be used together.")
         }
         guard openidIssuer != nil || (openidClientSecretFile == nil && openidName == nil) else {
-            throw ValidationError("A provider has an --openid-issuer.")
+            throw ValidationError("The other --openid options need --openid-issuer.")
         }
     }
 
@@ -59,7 +59,7 @@ struct OpenIDOptions: ParsableArguments {
                 .trimmingCharacters(in: .whitespacesAndNewlines), !text.isEmpty
         else {
             throw OperatorError(
-                "'\(path)' is no file with a secret, of at most \(mostBytes) bytes.")
+                "'\(path)' is not a file with a secret of at most \(mostBytes) bytes.")
         }
         return text
     }

@@ -18,7 +18,7 @@ func printLine(_ text: String, orElse fallback: String? = nil) {
 /// Prints what a command has done. Where it cannot be written the error has the text, since it
 /// is done all the same.
 func printDone(_ text: String) {
-    printLine(text, orElse: "It was done all the same: \(text)")
+    printLine(text, orElse: "This was done: \(text)")
 }
 
 /// Prints a text that is no result: the command goes on where it cannot be written.

@@ -32,7 +32,7 @@ struct PasswordOption: ParsableArguments {
 
     private static func line() throws -> String {
         guard let line = readLine(), line.utf8.count <= lineLength else {
-            throw OperatorError("The standard input holds no password: give it as one line.")
+            throw OperatorError("The standard input has no password: pass it as one line.")
         }
         return line
     }

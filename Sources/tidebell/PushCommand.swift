@@ -8,23 +8,23 @@ import TidebellWire
 struct PushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
-        abstract: "Find out what became of a push.",
+        abstract: "Find out why a push was sent or not.",
         subcommands: [Explain.self]
     )
 
     /// `tidebell push explain`.
     struct Explain: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Explain what became of changes on their way to pushes, and why.",
+            abstract: "Explain which pushes a change caused, and why others were not sent.",
             discussion: """
-                For every change: which subscriptions it fired and by which rule, in which \
+                Prints for every change which subscriptions it fired and by which rule, the \
                 notification, which devices were notified when and how, and why the others were \
-                not. Works while a server runs; what happened in the last second may be missing.
+                not. Works while a server runs; the last second may be missing.
 
                   tidebell push explain                     the newest changes
                   tidebell push explain n1                  the newest changes of the record n1
-                  tidebell push explain --user anna         what concerns anna
-                  tidebell push explain --subscription all  what a subscription saw
+                  tidebell push explain --user anna         databases and subscriptions of anna
+                  tidebell push explain --subscription all  the subscription with the ID 'all'
                 """
         )
 
@@ -55,7 +55,7 @@ struct PushCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("Only the changes in this notification.", valueName: "id"))
         var notification: String?
 
-        @Option(help: "How many changes to explain, the newest first.")
+        @Option(help: "How many changes to explain, newest first.")
         var last = PushExplanation.Query().last
 
         @Flag(help: "Print JSON.")

@@ -11,8 +11,8 @@ struct PushPaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How long a change waits for more to be delivered with it; 1 is good for a busy cloud \
-            in production.
+            How long a change waits for further changes to be delivered together; 1 is a good value \
+            for a busy cloud in production.
             """,
             valueName: "seconds"
         )
@@ -22,8 +22,8 @@ struct PushPaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Over how long the background pushes of one change are spread among the connected \
-            devices, so that they do not all fetch at once.
+            The time over which the background pushes of one change are spread among the connected \
+            devices, so that not all of them fetch at once.
             """,
             valueName: "seconds"
         )

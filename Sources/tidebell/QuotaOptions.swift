@@ -7,8 +7,8 @@ struct QuotaOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            What one user's private databases may hold together, in bytes or with K, M or G; \
-            'none' for no bound (default: 10G).
+            How much one user may store in all private databases together, in bytes or with K, M \
+            or G; 'none' for no limit (default: 10G).
             """,
             valueName: "size"
         )
@@ -17,7 +17,9 @@ struct QuotaOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What the public database of a container may hold, likewise (default: 100G).",
+            """
+            How much the public database of a container may store, in the same units (default: 100G).
+            """,
             valueName: "size"
         )
     )
@@ -26,7 +28,7 @@ struct QuotaOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The largest file of a record, in bytes or with K, M or G, at most 64G (default: 50M \
+            The largest asset, in bytes or with K, M or G, at most 64G (default: 50M \
             from web clients, 250M from the CloudKit module).
             """,
             valueName: "size"

@@ -11,18 +11,18 @@ import TidebellSQLite
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Bring a cloud back from a backup; no server may run on it.",
+        abstract: "Restore a cloud from a backup; the server must be stopped.",
         discussion: """
-            Every file is verified first. What fails leaves the folder as it was; a restore that \
-            was stopped is taken back by the next one, and no server starts before. Devices notice that the cloud comes from an earlier \
-            moment: they fetch everything anew, and send what they have not sent yet.
+            Every file is verified first. A restore that fails leaves the folder unchanged. A restore that \
+            was interrupted is undone by the next one, and no server starts until then. Devices notice that the \
+            cloud was restored: they fetch everything again, and send what they have not sent yet.
             """
     )
 
     @Argument(help: "The backup: a folder that 'tidebell backup' made.", completion: .directory)
     var backup: String
 
-    @Flag(help: "Move what is in the data folder aside, into a folder inside of it.")
+    @Flag(help: "Move the present contents of the data folder into a folder inside it.")
     var replace = false
 
     @OptionGroup var data: DataOption
@@ -36,8 +36,8 @@ struct RestoreCommand: AsyncParsableCommand {
         if let aside = outcome.movedAside {
             printLine(
                 """
-                What was there is in \(aside.path) now, with its data, tokens and keys, also of \
-                people who were erased since the backup. Remove it when you need it no more:
+                The previous contents are now in \(aside.path), with all data, tokens and keys, also of \
+                users who were erased since the backup. Remove the folder when you no longer need it:
 
                    rm -r \(aside.path.asShellWord)
 
@@ -47,41 +47,39 @@ struct RestoreCommand: AsyncParsableCommand {
         if outcome.manifest.isWithoutKeys {
             printLine(
                 """
-                The keys were left out of this backup, and those of zones: encrypted fields \
-                cannot be read any more, and the server starts only with --accept-lost-keys where \
-                there are any. Put root-key and the keys of push services back before you start \
-                it.
+                This backup has no keys: its encrypted fields cannot be read any more, and if there \
+                are any, the server starts only with --accept-lost-keys. Before you start it, put \
+                root-key and the keys of push services back.
                 """
             )
         }
         if outcome.lacksSecret {
             printLine(
                 """
-                The secret of the store is not in this backup: the server makes another one when \
-                it starts. What devices write from then on has other device IDs than before, and \
-                links to files that apps hold now are not valid any more; apps ask for others by \
-                themselves.
+                The store's secret is not in this backup: the server makes a new one when it \
+                starts. From then on devices have other device IDs than before. Links to files \
+                that apps have now are no longer valid; apps request new ones by themselves.
                 """
             )
         }
         if outcome.lacksRootKey, !outcome.manifest.isWithoutKeys {
             printLine(
                 """
-                The root key is not in this backup: start the server with the one it had \
+                The root key is not in this backup: start the server with the same root key as before \
                 (--root-key-file, --root-key-command or \(RootKeySource.variable)).
                 """
             )
         }
         for problem in outcome.manifest.problems where problem.severity == .damage {
-            printError("Damaged before: \("\(problem)".printable)")
+            printError("Damaged already in the backup: \("\(problem)".printable)")
         }
         printLine(
             """
-            What was written after that moment is gone. Devices find their sync tokens expired \
-            and fetch everything anew; changes they have not sent yet stay and are sent.
-            What ended since then is back: tokens that were signed out or revoked, old passwords, \
-            users who were disabled, removed or erased, with all they had stored. End them once \
-            more: tidebell user list, user disable, user remove --erase-data, user sign-out, \
+            Everything written after the backup is lost. The change tokens of devices have expired, \
+            so devices fetch everything again; changes that they have not sent yet are kept and sent.
+            The restore also brought back tokens that were signed out or revoked since the backup, old \
+            passwords, and users who were disabled, removed or erased, with their data. End them \
+            again: tidebell user list, user disable, user remove --erase-data, user sign-out, \
             api-token list, admin-token list.
 
                tidebell serve\(data.hint)\(outcome.lacksRootKey ? " --root-key-file FILE" : "")

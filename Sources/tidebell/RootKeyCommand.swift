@@ -9,7 +9,7 @@ import TidebellCore
 struct RootKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "root-key",
-        abstract: "Change the key that encrypted fields and files hang on.",
+        abstract: "Change the root key, which protects encrypted fields and files.",
         subcommands: [Rotate.self]
     )
 }
@@ -18,17 +18,17 @@ extension RootKeyCommand {
     /// `tidebell root-key rotate`.
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change the root key for another one; no server may run.",
+            abstract: "Replace the root key by another one; the server must be stopped.",
             discussion: """
-                The keys of zones and files are wrapped by the new root key then; what they \
-                encrypt stays as it is. Backups from before open with the old root key only. A \
-                change that was stopped goes on when the same command is given again, and until \
-                then no server starts.
+                The keys of zones and files are encrypted with the new root key; the data that they \
+                encrypt is not changed. Older backups need the old root key. If the command is \
+                interrupted, run it again with the same options to continue; until then no server \
+                starts.
                 """
         )
 
-        @OptionGroup(title: "The root key of now") var old: RootKeyLocationOptions
-        @OptionGroup(title: "The root key to be") var new: NewRootKeyOptions
+        @OptionGroup(title: "The current root key") var old: RootKeyLocationOptions
+        @OptionGroup(title: "The new root key") var new: NewRootKeyOptions
         @OptionGroup var data: DataOption
 
         func run() async throws {
@@ -41,21 +41,21 @@ extension RootKeyCommand {
             if done.madeKey, let file = new.newRootKeyFile {
                 printLine("Made a root key in \(file). Keep a copy of it in another safe location.")
             }
-            if done.wasBegun { printLine("Went on with a change that was stopped.") }
+            if done.wasBegun { printLine("Continued a change that was interrupted.") }
             let progress = done.progress
             printLine(
                 """
                 Changed the root key of \(data.shortPath) from \(done.oldID) to \(done.newID): \
                 \(counted(progress.zones, "key of a zone", "keys of zones")), \
                 \(counted(progress.files, "key of a file", "keys of files")) and \
-                \(counted(progress.answers, "kept answer")) came under the new one.
+                \(counted(progress.answers, "kept answer")) are now encrypted with the new one.
                 """
             )
             if progress.unopened > 0 {
                 printError(
                     "\(counted(progress.unopened, "key")) could not be opened with the old root key "
-                        + "and stayed as they were; 'tidebell check' names the files, and what is "
-                        + "encrypted with them cannot be read, now or before."
+                        + "and were not changed. What is encrypted with them cannot be read, as "
+                        + "before; 'tidebell check' names the files."
                 )
             }
             printLine(advice(after: done))
@@ -63,13 +63,13 @@ extension RootKeyCommand {
 
         private func advice(after done: RootKeyRotation.Outcome) -> String {
             var sentences = [
-                "Make a backup now. Those from before open with the old root key only: keep it as "
+                "Make a backup now. Older backups need the old root key: keep it as "
                     + "long as you keep them, and destroy both together."
             ]
             if let left = done.oldKeyLeft {
                 sentences.append(
-                    "The old root key still lies in \(left.path): move it away, or a server that is "
-                        + "started without an option takes it and stops."
+                    "The old root key is still in \(left.path). Move it away: a server that is "
+                        + "started without an option for the root key uses it and fails to start."
                 )
             }
             return sentences.joined(separator: "\n")
@@ -82,7 +82,7 @@ extension RootKeyCommand {
 struct NewRootKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A file with the new root key; it is made if it is not there.", valueName: "file"
+            "A file with the new root key; it is made if it does not exist.", valueName: "file"
         ),
         completion: .file()
     )
@@ -90,7 +90,7 @@ struct NewRootKeyOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A command of the shell that prints the new root key.", valueName: "command"
+            "A shell command that prints the new root key.", valueName: "command"
         )
     )
     var newRootKeyCommand: String?
@@ -98,7 +98,7 @@ struct NewRootKeyOptions: ParsableArguments {
     func validate() throws {
         guard (newRootKeyFile == nil) != (newRootKeyCommand == nil) else {
             throw ValidationError(
-                "Name the new root key by --new-root-key-file or by --new-root-key-command.")
+                "Use either --new-root-key-file or --new-root-key-command.")
         }
     }
 

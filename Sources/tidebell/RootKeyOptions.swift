@@ -8,7 +8,7 @@ struct RootKeyLocationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A file with the root key, 32 random bytes, as they are, in hexadecimal digits or in \
+            A file with the root key: 32 random bytes, binary, in hexadecimal digits or in \
             Base64 (default: the variable \(RootKeySource.variable), else the file root-key in \
             the data folder, which `serve` makes at the first start).
             """,
@@ -20,14 +20,14 @@ struct RootKeyLocationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A command of the shell that prints the root key.", valueName: "command"
+            "A shell command that prints the root key.", valueName: "command"
         )
     )
     var rootKeyCommand: String?
 
     func validate() throws {
         guard rootKeyFile == nil || rootKeyCommand == nil else {
-            throw ValidationError("Name the root key by a file or by a command, not by both.")
+            throw ValidationError("Use either --root-key-file or --root-key-command, not both.")
         }
     }
 
@@ -46,8 +46,8 @@ struct RootKeyOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Delete for good the zones and files whose keys the root key does not open, with all \
-            their records and fields, encrypted or not: apps are notified that the user reset \
+            Permanently delete the zones and files whose keys the root key does not decrypt, with all \
+            their records and fields, encrypted or not. For apps it is as if the user had reset \
             their encrypted data. Make a backup first.
             """
     )

@@ -12,13 +12,13 @@ import TidebellPush
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serve the cloud until SIGTERM or SIGINT (Control-C)."
+        abstract: "Run the server until SIGTERM or SIGINT (Control-C)."
     )
 
-    @Option(help: "The port; 0 lets the system choose.")
+    @Option(help: "The port; with 0 the system chooses one.")
     var port = ServerConfiguration.defaultPort
 
-    @Option(help: "The address to listen on; 0.0.0.0 is all of this machine's.")
+    @Option(help: "The address to listen on; 0.0.0.0 means all addresses of this machine.")
     var host = "127.0.0.1"
 
     @OptionGroup var data: DataOption
@@ -28,7 +28,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The URL clients reach the server under, if a proxy stands before it.",
+            "The URL by which clients reach the server, if it is behind a proxy.",
             valueName: "url"
         )
     )
@@ -39,8 +39,8 @@ struct ServeCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             A container and the link that opens a share in its app, such as \
-            iCloud.org.example.notes=notes://share?url={url}; the page behind a share's URL leads \
-            there. May be given several times.
+            iCloud.org.example.notes=notes://share?url={url}. The web page of a share has this \
+            link. May be given several times.
             """,
             valueName: "container=url"
         )
@@ -51,8 +51,8 @@ struct ServeCommand: AsyncParsableCommand {
         name: .customLong("tls-certificate"),
         help: ArgumentHelp(
             """
-            The certificate that the server shows, and those that sign it, in PEM: then it speaks https. \
-            Read anew when it changes.
+            The server's certificate and the intermediate certificates, in PEM; with it the server uses https. \
+            The file is read again when it changes.
             """, valueName: "file"),
         completion: .file()
     )
@@ -60,19 +60,19 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("tls-key"),
-        help: ArgumentHelp("The key of the certificate, in PEM.", valueName: "file"),
+        help: ArgumentHelp("The private key of the certificate, in PEM.", valueName: "file"),
         completion: .file()
     )
     var key: String?
 
     @Flag(
-        help: "Let whoever opens the sign-in page be a user, with a name and a password of theirs.")
+        help: "Let anyone who opens the sign-in page make an account, with a name and a password.")
     var allowSignUp = false
 
     @Flag(
         help: """
-            For tests, on this machine only: whoever has a management token moves the server's time \
-            (/admin/1/clock) and lets requests fail (/admin/1/faults).
+            For tests, on this machine only: programs with a management token can move the server's \
+            clock (/admin/1/clock) and make requests fail (/admin/1/faults).
             """
     )
     var testControls = false
@@ -88,8 +88,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            What goes first from a payload over 4096 bytes: as documented in Apple's header, or \
-            the values of desired keys.
+            What is removed first from a payload over 4096 bytes: as documented in Apple's header, \
+            or the values of desired keys.
             """
     )
     var pruning = PruningOrder.header
@@ -97,8 +97,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            How long changes are kept for `tidebell push explain`, at most 720 hours; 0 keeps \
-            nothing (default: 24).
+            How long changes are kept for `tidebell push explain`, at most 720 hours; with 0 \
+            nothing is kept (default: 24).
             """,
             valueName: "hours"
         )
@@ -107,15 +107,15 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            What becomes of a subscription that fires like another one of the user: refused \
-            but for database subscriptions, never refused, or always.
+            Whether a subscription that duplicates another one of the user is refused: always \
+            except for database subscriptions, never, or always.
             """
     )
     var duplicateSubscriptions = DuplicatePolicy.standard
 
     @Option(
         help: """
-            The error of a save of a new record whose ID exists: serverRecordChanged, \
+            The error when a new record is saved whose ID exists already: serverRecordChanged, \
             or serverRejectedRequest.
             """
     )
@@ -123,8 +123,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            Whether what Apple's servers refuse is refused where it would work here: lenient lets it \
-            through and says so in the log and in 'push explain'.
+            Whether to refuse what Apple's servers refuse although it works here. With lenient it is \
+            accepted, with a note in the log and in 'push explain'.
             """
     )
     var strictness = Strictness.lenient
@@ -133,7 +133,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Encryption") var rootKey: RootKeyOptions
 
-    @OptionGroup(title: "One caller's share") var shares: ShareOptions
+    @OptionGroup(title: "Limits of one caller") var shares: ShareOptions
 
     @OptionGroup(title: "Sign-in by an identity provider") var openID: OpenIDOptions
 
@@ -154,12 +154,12 @@ struct ServeCommand: AsyncParsableCommand {
         }
         _ = try shareApps()
         guard (certificate == nil) == (key == nil) else {
-            throw ValidationError("--tls-certificate and --tls-key go together.")
+            throw ValidationError("--tls-certificate and --tls-key must be used together.")
         }
         guard !testControls || (Self.ownHosts.contains(host) && publicURL == nil) else {
             throw ValidationError(
-                "--test-controls is for a server that only this machine reaches: neither --host nor "
-                    + "--public-url goes with it.")
+                "--test-controls is for a server that only this machine can reach: it cannot be used "
+                    + "with --host or --public-url.")
         }
         if let publicURL, !publicURL.hasPrefix("http://"), !publicURL.hasPrefix("https://") {
             throw ValidationError("The public URL must begin with http:// or https://.")
@@ -251,7 +251,7 @@ struct ServeCommand: AsyncParsableCommand {
                             + "tidebell api-token create\(data.hint)"
                     )
                 } else {
-                    report("\(listening) For a token: tidebell user token NAME\(data.hint)")
+                    report("\(listening) To make a token: tidebell user token NAME\(data.hint)")
                 }
             } catch {
                 reportError("The first user and API token could not be created: \(error)")
@@ -277,12 +277,12 @@ struct ServeCommand: AsyncParsableCommand {
             reportError(warning)
         }
         if !server.givenUp.isEmpty {
-            reportError("Deleted for good, since their keys are lost: \(server.givenUp).")
+            reportError("Permanently deleted, because their keys are lost: \(server.givenUp).")
         }
         if configuration.hasTestControls {
             reportError(
-                "This server is for tests (--test-controls): its time can be moved, and what is saved "
-                    + "then stays in the future. Use a data folder that nobody needs.")
+                "This server is for tests (--test-controls): its clock can be moved, and records that "
+                    + "are saved then keep dates in the future. Use a data folder only for tests.")
         }
         if configuration.tls == nil,
             let warning = PlainText.warning(
@@ -311,12 +311,12 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let text = welcomeText(
             listening, url, firstRun,
-            keeping: "The tokens are written here alone: remove this file when you have them."
+            keeping: "The tokens are in this file only: copy them, then remove the file."
         )
         let path = try data.dataFolder.write(text, named: Self.firstRunFile)
         report(
             "\(listening) This is its first run: an API token and the user '\(firstRun.userName)' were made. The tokens are in "
-                + "\(path), which only you can read; remove it when you have them."
+                + "\(path), which only you can read; copy them, then remove the file."
         )
     }
 
@@ -329,28 +329,28 @@ struct ServeCommand: AsyncParsableCommand {
             \(listening)
 
             This is its first run: an API token and the user '\(firstRun.userName)' were made. \
-            \(keeping) The web token is good in all containers: \
-            it is for your own use; apps get ones of their own when they sign in.
+            \(keeping) The web token is valid in all containers: \
+            it is for your own use; apps get their own when they sign in.
 
-            1. Set where the cloud is, for the programs that use the CloudKit module:
+            1. Set the server and the API token, for programs that use the CloudKit module:
 
                export TIDEBELL_SERVER=\(url)
                export TIDEBELL_API_TOKEN=\(firstRun.apiToken)
 
-            2. Sign '\(firstRun.userName)' in on this machine, which asks for the web token:
+            2. Sign in '\(firstRun.userName)' on this machine. The command asks for the web token below:
 
                tidebell login --container iCloud.org.example.notes --token-file -
 
-               Or by a variable, in CI:
+               Or set the web token as a variable, as in CI:
 
                export TIDEBELL_WEB_AUTH_TOKEN=\(firstRun.webToken)
 
-            3. Ask by hand:
+            3. Send a first request:
 
                curl "$TIDEBELL_SERVER\(list)?ckAPIToken=$TIDEBELL_API_TOKEN\
             &ckWebAuthToken=$TIDEBELL_WEB_AUTH_TOKEN"
 
-            More users and tokens, also while this runs:
+            Make more users and tokens, also while the server runs:
 
                tidebell user add NAME\(data.hint)
                tidebell user password NAME\(data.hint)

@@ -12,7 +12,7 @@ struct ShareOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Requests a second of one caller, after a pause more at once; 0 is no bound \
+            Requests per second of one caller, more after a pause; 0 means no limit \
             (default: \(ServerConfiguration.defaultRequestsPerSecond)).
             """,
             valueName: "count"
@@ -22,7 +22,7 @@ struct ShareOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Connections from one address that is no trusted proxy (default: half of all).",
+            "Connections from one address, except a trusted proxy (default: half of all).",
             valueName: "count"
         )
     )
@@ -41,8 +41,8 @@ struct ShareOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Files that one caller sends at a time, and likewise fetches (default: a quarter of \
-            those of all, 32).
+            Files that one caller uploads at a time, and files that one caller downloads at a time \
+            (default: a quarter of the limit for all callers, 32).
             """,
             valueName: "count")
     )
@@ -60,7 +60,10 @@ struct ShareOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The same of one caller (default: \(Self.standard.bodyBytesPerCaller / Self.mega)).",
+            """
+            Megabytes of the request and answer bodies of one caller in memory \
+            (default: \(Self.standard.bodyBytesPerCaller / Self.mega)).
+            """,
             valueName: "count")
     )
     var bodyMegabytesPerCaller: Int?
@@ -68,7 +71,7 @@ struct ShareOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How long a request may take to arrive, but for one second more per \
+            How long a request may take to arrive, plus one second per \
             \(Self.standard.leastBodyRate / 1024) KB \
             (default: \(Self.standard.bodyTime.components.seconds)).
             """,
@@ -79,16 +82,16 @@ struct ShareOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Hold addresses of this machine to the bounds for addresses, too: where no proxy \
-            on it stands before the server that is not trusted.
+            Apply the limits for addresses also to addresses of this machine. Do not use it if an \
+            untrusted proxy on this machine is in front of the server.
             """
     )
     var countLoopback = false
 
     @Flag(
         help: """
-            Let pages of the Internet reach this server where it is in a private network or on the \
-            browser's own machine, which browsers ask first (Private Network Access).
+            Let web pages from the Internet use this server although it is in a private network or on \
+            the browser's own machine; browsers ask the server for this (Private Network Access).
             """
     )
     var allowPrivateNetwork = false
@@ -97,8 +100,8 @@ struct ShareOptions: ParsableArguments {
         name: .customLong("trusted-proxy"),
         help: ArgumentHelp(
             """
-            A proxy, or a network of proxies such as 10.0.0.0/8, which is believed when its \
-            X-Forwarded-For names where a request comes from; may be given several times.
+            A proxy, or a network of proxies such as 10.0.0.0/8, whose X-Forwarded-For is trusted to \
+            name the client's address; may be given several times.
             """,
             valueName: "address"
         )

@@ -16,10 +16,10 @@ enum Program {
 struct Tidebell: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tidebell",
-        abstract: "An open CloudKit: the cloud, on your own machine.",
+        abstract: "An open-source CloudKit: a cloud on your own machine.",
         discussion: """
-            Start with `tidebell serve`; the first run prints what programs that use the CloudKit \
-            module need to find it.
+            Start with `tidebell serve`. On its first run it prints what programs that use the \
+            CloudKit module need to connect to it.
             """,
         version: Version.text,
         subcommands: [

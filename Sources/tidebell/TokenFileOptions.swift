@@ -60,7 +60,7 @@ struct TokenFileOptions: ParsableArguments {
 
     private static func firstLine(of path: String) throws -> String? {
         guard let file = FileHandle(forReadingAtPath: path) else {
-            throw OperatorError("'\(path)' cannot be read.")
+            throw OperatorError("The file '\(path)' cannot be read.")
         }
         let data = try file.read(upToCount: fileLength) ?? Data()
         return String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline).first

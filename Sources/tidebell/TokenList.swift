@@ -12,7 +12,7 @@ enum TokenList {
         let tokens = try await data.withAccounts { try await $0.tokens(kind) }
         guard !tokens.isEmpty else {
             return printError(
-                "There are none; make one: tidebell \(kind.command) create\(data.hint)")
+                "There are no tokens; make one: tidebell \(kind.command) create\(data.hint)")
         }
         for token in tokens {
             printLine(
@@ -26,7 +26,7 @@ enum TokenList {
     /// How users sign in, where the token says so.
     private static func text(of signIn: AppSignIn) -> String {
         (signIn.origins.map { ", sign-in for \($0.joined(separator: " "))" } ?? "")
-            + (signIn.callback.map { ", sign-in leads to \($0)" } ?? "")
+            + (signIn.callback.map { ", sign-in returns to \($0)" } ?? "")
     }
 
     /// Revokes a token and prints which.
@@ -40,7 +40,7 @@ enum TokenList {
 
     /// What is printed of a new token that could not be shown.
     static func fallback(_ kind: TokenKind, _ token: String, _ data: DataOption) -> String {
-        "The token was made all the same, and nobody saw it. Revoke it: tidebell "
+        "The token was made, but it could not be printed. Revoke it: tidebell "
             + "\(kind.command) revoke \(Accounts.id(ofToken: token))\(data.hint)"
     }
 }
@@ -64,8 +64,8 @@ struct UseText: CustomStringConvertible {
     /// Creates the text; zero is a moment that was not written down.
     init(_ made: Instant, _ used: Instant?, _ expiry: Instant?) {
         let parts = [
-            made.rawValue == 0 ? "made before times were kept" : "made \(Self.text(made))",
-            used.map { "used \(Self.text($0))" } ?? "no use noted",
+            made.rawValue == 0 ? "made before dates were stored" : "made \(Self.text(made))",
+            used.map { "used \(Self.text($0))" } ?? "no use recorded",
             expiry.map { "expires \(Self.text($0))" } ?? "does not expire",
         ]
         description = parts.joined(separator: ", ")

@@ -7,11 +7,11 @@ import TidebellWire
 struct UsageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "usage",
-        abstract: "Print what users and the public databases of containers hold.",
+        abstract: "Print how much users and the public databases of containers store.",
         discussion: """
-            Bytes are what `tidebell serve --user-quota` and `--container-quota` bound: records \
-            with the files they hold, a file counted for every record that holds it, and 512 bytes \
-            for each custom zone.
+            The bytes are those that `tidebell serve --user-quota` and `--container-quota` limit: \
+            records with their files, where a file counts for every record that has it, and 512 \
+            bytes for each custom zone.
             """
     )
 
@@ -21,7 +21,7 @@ struct UsageCommand: AsyncParsableCommand {
         let uses = try await data.withExistingStore { store in
             try await store.read { try StorageReport.run(in: $0) }
         }
-        guard !uses.isEmpty else { return printError("Nothing was stored yet.") }
+        guard !uses.isEmpty else { return printError("Nothing has been stored yet.") }
         for entry in uses {
             let owner =
                 switch entry.owner {

@@ -7,10 +7,10 @@ extension UserCommand {
     /// `tidebell user address`.
     struct Address: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give users e-mail addresses and phone numbers, by which others invite them.",
+            abstract: "Manage the email addresses and phone numbers by which users are invited.",
             discussion: """
-                Whoever shares something with a verified address shares it with its user. Apps find \
-                a user by it only where the user permits that (`tidebell permission`).
+                A share with a verified address is a share with its user. Apps can look up a user by \
+                an address only if the user permits it (`tidebell permission`).
                 """,
             subcommands: [Add.self, List.self, Remove.self]
         )
@@ -18,14 +18,14 @@ extension UserCommand {
         /// `tidebell user address add`.
         struct Add: AsyncParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Give a user an address, or verify one that they have."
+                abstract: "Add an address to a user, or mark an address as verified."
             )
 
             @Argument(help: "The user's name.") var name: String
-            @Argument(help: "An e-mail address, or a phone number with its country code.")
+            @Argument(help: "An email address, or a phone number with its country code.")
             var address: String
 
-            @Flag(help: "Keep it, but find nobody by it: you do not know that it is theirs.")
+            @Flag(help: "Store it as not verified: the user is not found by it.")
             var unverified = false
 
             @OptionGroup var data: DataOption
@@ -36,7 +36,7 @@ extension UserCommand {
                 }
                 printDone(
                     "The user '\(name)' has the address \(added.addressText ?? address)"
-                        + (unverified ? ", which is not verified: nobody is found by it." : ".")
+                        + (unverified ? ", which is not verified: the user is not found by it." : ".")
                 )
             }
         }
@@ -67,7 +67,7 @@ extension UserCommand {
         /// `tidebell user address remove`.
         struct Remove: AsyncParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Take an address away from a user; what is shared with them stays."
+                abstract: "Remove an address from a user; the user stays in all shares."
             )
 
             @Argument(help: "The user's name.") var name: String

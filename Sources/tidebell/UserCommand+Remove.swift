@@ -22,15 +22,15 @@ extension UserCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a user; their tokens are refused from then on.",
             discussion: """
-                Subscriptions and devices go at once. The data stays until you erase it, now with \
-                --erase-data or later with `tidebell user erase`: a new user of the same name \
+                Subscriptions and devices are removed at once. The data is kept until you erase it, now \
+                with --erase-data or later with `tidebell user erase`. A new user with the same name \
                 does not see it.
                 """
         )
 
         @Argument(help: "The user's name.") var name: String
 
-        @Flag(help: "Erase what the user has stored, too. It cannot be brought back.")
+        @Flag(help: "Also erase the data that the user has stored. This cannot be undone.")
         var eraseData = false
 
         @OptionGroup var erasure: ErasureOptions
@@ -38,7 +38,7 @@ extension UserCommand {
 
         func validate() throws {
             guard eraseData || erasure.publicRecords == .keep else {
-                throw ValidationError("--public-records goes with --erase-data only.")
+                throw ValidationError("--public-records can be used with --erase-data only.")
             }
         }
 
@@ -49,16 +49,16 @@ extension UserCommand {
                 return (account, try await $0.hasData(of: account))
             }
             let removed =
-                "Removed the user '\(name)'. A running server takes no write of theirs any more, "
-                + "and refuses their tokens in seconds."
+                "Removed the user '\(name)'. A running server accepts no writes from them any more, "
+                + "and refuses their tokens within seconds."
             guard hasData else { return printDone("\(removed) They had stored nothing.") }
             guard eraseData else {
                 return printDone(
-                    "\(removed)\nWhat they stored is kept; to erase it: tidebell user erase "
+                    "\(removed)\nTheir data is kept. To erase it: tidebell user erase "
                         + "\(account.rawValue)\(data.hint)"
                 )
             }
-            printDone("\(removed)\nWhat they stored is erased now, or when a server runs.")
+            printDone("\(removed)\nTheir data is erased now, or when the server runs.")
             try await UserCommand.erase(account, data)
         }
     }
@@ -66,22 +66,20 @@ extension UserCommand {
     /// `tidebell user erase`.
     struct Erase: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Erase what a removed user has stored. It cannot be brought back.",
+            abstract: "Erase the data of a removed user. This cannot be undone.",
             discussion: """
-                Private databases with their zones, records and files, notifications, kept \
-                answers, permissions and explanations go, and the records that stand for the \
-                user. Files leave the disk a day after the last record that held them. Backups \
-                keep what they have.
+                Erases private databases with their zones, records and files, notifications, kept \
+                answers, permissions, explanations, and the user records. Files are removed from the \
+                disk a day after the last record that had them. Backups are not changed.
 
-                What is stopped goes on when the command is given again, or when a server \
+                If the command is interrupted, it continues when you run it again, or when a server \
                 runs.
                 """
         )
 
         @Argument(
             help: """
-                The name the user had, or what stands first in the line of `tidebell user list \
-                --removed`.
+                The name of the user, or the first word of a line of `tidebell user list --removed`.
                 """
         )
         var name: String
@@ -101,8 +99,8 @@ extension UserCommand {
     struct ErasureOptions: ParsableArguments {
         @Option(
             help: """
-                What becomes of the records the user made in public databases: kept, as on \
-                CloudKit, or erased with what refers to them with DELETE_SELF.
+                Whether the records that the user created in public databases are kept, as with Apple's \
+                CloudKit, or erased together with records that refer to them with DELETE_SELF.
                 """
         )
         var publicRecords = PublicRecords.keep
@@ -131,7 +129,7 @@ extension ErasedKind {
         case .explanations: count == 1 ? "1 explanation" : "\(count) explanations"
         case .publicRecords: count == 1 ? "1 public record" : "\(count) public records"
         case .keptPublicRecords:
-            (count == 1 ? "1 public record" : "\(count) public records") + " that could not go"
+            (count == 1 ? "1 public record" : "\(count) public records") + " could not be erased"
         // A person is one user in each container they used.
         case .users: count == 1 ? "the user of 1 container" : "the users of \(count) containers"
         }

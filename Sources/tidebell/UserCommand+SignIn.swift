@@ -8,16 +8,16 @@ extension UserCommand {
     struct SetPassword: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "password",
-            abstract: "Give a user a password for `tidebell login`, replacing the one before.",
+            abstract: "Set the password of a user, for `tidebell login` and the sign-in page.",
             discussion: """
-                All sessions of the user end: devices sign in again. Tokens of `tidebell user \
-                token` end too, unless you keep them.
+                All sessions of the user end, so devices must sign in again. Tokens from `tidebell \
+                user token` end too, unless you keep them.
                 """
         )
 
         @Argument(help: "The user's name.") var name: String
 
-        @Flag(help: "Let the tokens stay valid that `tidebell user token` made.")
+        @Flag(help: "Keep the tokens that `tidebell user token` made valid.")
         var keepTokens = false
 
         @OptionGroup var password: PasswordOption
@@ -29,7 +29,7 @@ extension UserCommand {
                 try await $0.setPassword(text, of: name, keepsTokens: keepTokens)
             }
             printDone(
-                "The user '\(name)' signs in with the new password; \(UserCommand.ended(ended))."
+                "The user '\(name)' has a new password; \(UserCommand.ended(ended))."
             )
         }
     }
@@ -38,9 +38,9 @@ extension UserCommand {
     struct ResetLink: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "reset-link",
-            abstract: "Print a link by which a user sets a new password, once.",
+            abstract: "Print a link with which a user can set a new password, once.",
             discussion: """
-                Send it to the user and nobody else. A new link ends the one before; setting the password \
+                Send it only to the user. A new link makes the previous one invalid. Setting the password \
                 ends all sessions and tokens of the user.
                 """
         )
@@ -50,12 +50,12 @@ extension UserCommand {
 
         @Argument(help: "The user's name.") var name: String
 
-        @Option(help: "How many hours the link is good.")
+        @Option(help: "How many hours the link is valid.")
         var hours = Int(MakeResetLink.lifetime.components.seconds / 3600)
 
         @Option(
             help: ArgumentHelp(
-                "The URL browsers reach the server under (default: \(Self.standardURL)).",
+                "The URL by which browsers reach the server (default: \(Self.standardURL)).",
                 valueName: "url")
         )
         var publicURL: String?
@@ -66,7 +66,7 @@ extension UserCommand {
 
         func validate() throws {
             guard (1...Self.mostHours).contains(hours) else {
-                throw ValidationError("A link is good for 1 to \(Self.mostHours) hours.")
+                throw ValidationError("A link is valid for 1 to \(Self.mostHours) hours.")
             }
         }
 
@@ -77,12 +77,12 @@ extension UserCommand {
             let url = publicURL ?? Self.standardURL
             printLine(
                 """
-                A link for '\(name)' to set a new password, good once and for \(hours) hours; it is shown \
-                only now:
+                A link for '\(name)' to set a new password. It is valid for \(hours) hours, can be used once, \
+                and is shown only now:
 
                    \(url.hasSuffix("/") ? String(url.dropLast()) : url)\(path)
                 """,
-                orElse: "A link was made that nobody saw; another one ends it."
+                orElse: "A link was made, but it could not be printed; a new link makes it invalid."
             )
         }
     }
@@ -99,7 +99,7 @@ extension UserCommand {
         func run() async throws {
             let sessions = try await data.withAccounts { try await $0.sessions(of: name) }
             guard !sessions.isEmpty else {
-                return printError("The user '\(name)' is signed in nowhere.")
+                return printError("The user '\(name)' has no sessions.")
             }
             for session in sessions {
                 printLine(
@@ -120,8 +120,8 @@ extension UserCommand {
 
         @Option(
             help: ArgumentHelp(
-                "The ID of one session, as `tidebell user sessions` prints it; those begun with "
-                    + "it end too.",
+                "The ID of one session, as `tidebell user sessions` prints it. Sessions that were "
+                    + "begun with it end too.",
                 valueName: "id"
             )
         )
@@ -133,14 +133,14 @@ extension UserCommand {
             let ended = try await data.withAccounts {
                 try await $0.signOut(name, session: session)
             }
-            printDone("Of the user '\(name)', \(UserCommand.ended(ended)).")
+            printDone("The user '\(name)': \(UserCommand.ended(ended)).")
         }
     }
 
     /// `tidebell user disable`.
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forbid a user the use of this server; their data stays."
+            abstract: "Disable a user; their data is kept."
         )
 
         @Argument(help: "The user's name.") var name: String
@@ -154,15 +154,15 @@ extension UserCommand {
             guard !wasDisabled else {
                 return printDone(
                     "The user '\(name)' is disabled already"
-                        + (ended == 0 ? "." : "; \(sessions) of since then ended.")
+                        + (ended == 0 ? "." : "; \(sessions) begun since then ended.")
                 )
             }
             printDone(
-                "Disabled the user '\(name)': a running server takes no write of theirs any more, "
-                    + "in seconds it refuses them, and their account status is 'restricted'. "
+                "Disabled the user '\(name)'. A running server accepts no writes from them any more and "
+                    + "refuses their tokens within seconds; their account status is 'restricted'. "
                     + (ended == 0
                         ? "There were no sessions to end."
-                        : "\(sessions) ended; enabling the user does not bring that back.")
+                        : "\(sessions) ended; enabling the user does not restore them.")
             )
         }
     }
@@ -170,7 +170,7 @@ extension UserCommand {
     /// `tidebell user enable`.
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let a disabled user use this server again."
+            abstract: "Enable a disabled user."
         )
 
         @Argument(help: "The user's name.") var name: String
@@ -186,8 +186,8 @@ extension UserCommand {
                 return printLine("The user '\(name)' is enabled already.")
             }
             printDone(
-                "Enabled the user '\(name)': they may sign in again; sessions and tokens that ended "
-                    + "stay ended."
+                "Enabled the user '\(name)'. They can sign in again; sessions and tokens that ended "
+                    + "are not restored."
             )
         }
     }
@@ -198,8 +198,8 @@ extension UserCommand {
     fileprivate static func ended(_ count: Int) -> String {
         switch count {
         case 0: "there were no sessions to end"
-        case 1: "1 session ended, in seconds on a running server"
-        default: "\(count) sessions ended, in seconds on a running server"
+        case 1: "1 session ended, within seconds on a running server"
+        default: "\(count) sessions ended, within seconds on a running server"
         }
     }
 }

@@ -8,7 +8,7 @@ import TidebellWire
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "Add, list, disable and remove users; make tokens and passwords for them.",
+        abstract: "Add, list, disable and remove users; make their tokens and set their passwords.",
         subcommands: [
             Add.self, List.self, Token.self, SetPassword.self, ResetLink.self, Sessions.self,
             SignOut.self,
@@ -42,7 +42,7 @@ struct UserCommand: AsyncParsableCommand {
         @Argument(help: "The user's name.") var name: String
 
         @Flag(
-            help: "Begin a cloud if there is none in the folder, as `tidebell serve` does."
+            help: "Begin a new cloud if there is none in the folder, as `tidebell serve` does."
         )
         var newCloud = false
 
@@ -57,8 +57,8 @@ struct UserCommand: AsyncParsableCommand {
                 "Added the user '\(name)'.\n"
                     + UserCommand.text(of: token, of: name, validity),
                 orElse: """
-                    The user '\(name)' was added all the same, with a web token that nobody saw. \
-                    Make another one: tidebell user token \(name)\(data.hint). End that one: \
+                    The user '\(name)' was added, but the web token could not be printed. \
+                    Make another one: tidebell user token \(name)\(data.hint). End the first one: \
                     tidebell user sign-out \(name)\(data.hint)
                     """
             )
@@ -69,7 +69,7 @@ struct UserCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Print the names of all users.")
 
-        @Flag(help: "Print the users who were removed and whose data is still there.")
+        @Flag(help: "Print the removed users whose data is kept.")
         var removed = false
 
         @OptionGroup var data: DataOption
@@ -105,14 +105,14 @@ struct UserCommand: AsyncParsableCommand {
     /// `tidebell user token`.
     struct Token: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print a further web token for a user; the others stay valid."
+            abstract: "Make another web token for a user and print it; the others stay valid."
         )
 
         @Argument(help: "The user's name.") var name: String
 
         @Option(
             help: ArgumentHelp(
-                "The only container where the token is good (default: all).", valueName: "id"
+                "The only container where the token is valid (default: all).", valueName: "id"
             )
         )
         var container: String?
@@ -144,7 +144,7 @@ struct UserCommand: AsyncParsableCommand {
                 UserCommand.text(of: token, of: name, validity, in: key)
                     + (isDisabled ? refusal : ""),
                 orElse: """
-                    The token was made all the same, and nobody saw it. End it: tidebell user \
+                    The token was made, but it could not be printed. End it: tidebell user \
                     sign-out \(name) --session \(Accounts.id(ofToken: token))\(data.hint)
                     """
             )
@@ -164,11 +164,11 @@ extension UserCommand {
         let days = validity.days == 1 ? "1 day" : "\(validity.days) days"
         let environment = container?.environment == .production ? " --environment production" : ""
         return """
-            A web token of '\(name)', valid for \(days), \(scope); it is shown only now:
+            A web token for '\(name)', valid for \(days), \(scope); it is shown only now:
 
                export TIDEBELL_WEB_AUTH_TOKEN=\(token)
 
-            To sign in a device until then, which asks for the token:
+            To sign in a device with it (the command asks for the token):
 
                tidebell login --container \(container?.container ?? "ID")\(environment) --token-file -
             """

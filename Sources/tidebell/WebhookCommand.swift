@@ -8,10 +8,10 @@ import TidebellWire
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webhook",
-        abstract: "Have a container's pushes posted to a URL.",
+        abstract: "Manage webhooks, which post a container's pushes to a URL.",
         discussion: """
             Every push is one signed POST, as in the Standard Webhooks specification. A running \
-            server notices changes within seconds.
+            server notices changed webhooks within seconds.
             """,
         subcommands: [Add.self, List.self, Remove.self, Enable.self, Test.self]
     )
@@ -33,7 +33,7 @@ struct WebhookCommand: AsyncParsableCommand {
         )
 
         @Argument(help: "The container, such as iCloud.org.example.notes.") var container: String
-        @Argument(help: "Where to post to: an https or http URL.") var url: String
+        @Argument(help: "The URL to post to, https or http.") var url: String
 
         @Option(help: "The environment of the container.")
         var environment = CloudEnvironment.development
@@ -58,8 +58,8 @@ struct WebhookCommand: AsyncParsableCommand {
                 Try it: tidebell webhook test \(webhook.id.rawValue)\(data.hint)
                 """,
                 orElse: """
-                    Webhook \(webhook.id.rawValue) was added all the same, with a secret that \
-                    nobody saw. Remove it: tidebell webhook remove \
+                    Webhook \(webhook.id.rawValue) was added, but its secret could not be \
+                    printed. Remove it: tidebell webhook remove \
                     \(webhook.id.rawValue)\(data.hint)
                     """
             )
@@ -96,7 +96,7 @@ struct WebhookCommand: AsyncParsableCommand {
     /// `tidebell webhook remove`.
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a webhook; what waits for it is not posted any more."
+            abstract: "Remove a webhook; waiting pushes are not posted any more."
         )
 
         @OptionGroup var target: Target
@@ -110,7 +110,7 @@ struct WebhookCommand: AsyncParsableCommand {
     /// `tidebell webhook enable`.
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Enable a webhook that was disabled; it goes on where it stopped."
+            abstract: "Enable a webhook that was disabled; it continues where it stopped."
         )
 
         @OptionGroup var target: Target
@@ -124,7 +124,7 @@ struct WebhookCommand: AsyncParsableCommand {
     /// `tidebell webhook test`.
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Post a sample, signed as every push is, and print the answer's status."
+            abstract: "Post a signed sample push, and print the status of the answer."
         )
 
         @OptionGroup var target: Target
@@ -133,7 +133,7 @@ struct WebhookCommand: AsyncParsableCommand {
             let status = try await target.data.withWebhooks { try await $0.test(target.id) }
             guard (200..<300).contains(status) else {
                 throw OperatorError(
-                    "The receiver answered \(status); a push would be tried again."
+                    "The receiver answered \(status); a push would be sent again."
                 )
             }
             printLine("The receiver answered \(status).")

@@ -189,10 +189,10 @@ struct BackupCommandTests {
         let added = try await program.run(["user", "add", "anna", "--new-cloud"]).joined(
             separator: "\n")
         #expect(
-            added.contains("There was no cloud in \(program.dataFolder.path); it begins now."))
+            added.contains("There was no cloud in \(program.dataFolder.path); a new one was begun."))
         let again = try await program.run(["user", "add", "otto", "--new-cloud"]).joined(
             separator: "\n")
-        #expect(!again.contains("it begins now"))
+        #expect(!again.contains("a new one was begun"))
         #expect(try await program.run(["user", "list"]) == ["anna", "otto"])
         let server = try await program.serve()
         let line = await server.lines.first {

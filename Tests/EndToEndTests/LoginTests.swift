@@ -146,12 +146,12 @@ import TidebellProcesses
                     + ["--server", "http://127.0.0.1:1", "--api-token", "a", "--token", "x"],
                 "The server http://127.0.0.1:1 cannot be reached"
             ),
-            (["login", "--token", "x"], "Name the container that is meant"),
-            (["logout", "--all"], "Nobody is signed in"),
-            (["logout"], "Nobody is signed in"),
-            (["whoami"], "Nobody is signed in"),
+            (["login", "--token", "x"], "Name the container, such as"),
+            (["logout", "--all"], "No user is signed in"),
+            (["logout"], "No user is signed in"),
+            (["whoami"], "No user is signed in"),
             (login, "The API token of the container is missing"),
-            (login + ["--user", "ben", "--token", "x"], "Name who signs in once"),
+            (login + ["--user", "ben", "--token", "x"], "Use only one of --user NAME"),
         ]
         for (arguments, sentence) in rows {
             let input = arguments.contains("--password-stdin") ? "wrong password" : nil
@@ -175,7 +175,7 @@ import TidebellProcesses
         let text = try String(contentsOfFile: path, encoding: .utf8)
         let token = try #require(text.firstMatch(of: /TIDEBELL_API_TOKEN=([0-9a-f]{64})/)?.1)
         #expect(!output.joined().contains(token))
-        #expect(text.contains("The web token is good in all containers: it is for your own use;"))
+        #expect(text.contains("The web token is valid in all containers: it is for your own use;"))
         #expect(output.contains { $0.contains(path) })
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
         #expect((mode as? NSNumber)?.intValue == 0o600)
@@ -192,7 +192,7 @@ import TidebellProcesses
         )
         #expect(
             output == [
-                "The user '\(user)' signs in with the new password; 1 session ended, in seconds "
+                "The user '\(user)' has a new password; 1 session ended, within seconds "
                     + "on a running server."
             ]
         )

@@ -88,8 +88,8 @@ struct TLSTests {
         }
         let folder = try await makeFolder()
         for (certificate, key, sentence) in [
-            ("none.pem", "a.key", "none.pem' is no file with certificates in PEM."),
-            ("a.pem", "a.pem", "a.pem' is no file with a private key in PEM"),
+            ("none.pem", "a.key", "none.pem' is not a file with certificates in PEM."),
+            ("a.pem", "a.pem", "a.pem' is not a file with a private key in PEM"),
             ("a.pem", "b.key", "b.key' is not that of the certificate in"),
         ] {
             let refused = await #expect(throws: ProcessFailure.self) {

@@ -80,14 +80,14 @@ package final class TLSCertificates: Sendable {
             chain = try NIOSSLCertificate.fromPEMFile(certificate)
         } catch {
             throw UnusableCertificate(
-                description: "'\(certificate)' is no file with certificates in PEM.")
+                description: "'\(certificate)' is not a file with certificates in PEM.")
         }
         let privateKey: NIOSSLPrivateKey
         do {
             privateKey = try NIOSSLPrivateKey(file: key, format: .pem)
         } catch {
             throw UnusableCertificate(
-                description: "'\(key)' is no file with a private key in PEM that needs no password."
+                description: "'\(key)' is not a file with a private key in PEM that needs no password."
             )
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
