@@ -93,13 +93,13 @@ open class CLLocation: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
         self.values = values
     }
 
-    /// Reads a location from an archive; nil when it holds none.
+    /// Reads a location from an archive; nil if the archive has none.
     public required init?(coder: NSCoder) {
         guard let values = Measurement(coder: coder) else { return nil }
         self.values = values
     }
 
-    /// True: locations may stand in archives that require secure coding.
+    /// Always true: locations support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes every measured value to the archive.
@@ -136,8 +136,8 @@ open class CLLocation: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
 
     /// Returns the length of the great circle to `location`, in metres.
     ///
-    /// The Earth is taken as a sphere of its mean radius; altitude is ignored.
-    /// The error against the ellipsoid is below 0.6 percent.
+    /// The calculation uses a sphere with the mean radius of the Earth and ignores the altitude.
+    /// The error compared with the ellipsoid is below 0.6 percent.
     open func distance(from location: CLLocation) -> CLLocationDistance {
         values.coordinate.greatCircleDistance(to: location.values.coordinate)
     }

@@ -43,11 +43,11 @@ public struct CLLocationCoordinate2D: Sendable {
     }
 }
 
-/// The coordinate that stands for "no coordinate": both degrees are -180.
+/// The value that means "no coordinate": both degrees are -180.
 public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Returns a coordinate of the given degrees.
+/// Returns a coordinate with the given degrees.
 public func CLLocationCoordinate2DMake(
     _ latitude: CLLocationDegrees,
     _ longitude: CLLocationDegrees

@@ -2,10 +2,12 @@
 import Foundation
 
 extension CKAsset {
-    /// Names a file of another container that the server is to copy, as Apple's Photos makes them.
+    /// The ID of a file in another container that the server should copy, as Apple's Photos makes
+    /// them.
     ///
-    /// Apple's are good for a few days, on the device where they were made, and nothing on Linux makes
-    /// any. Code that takes one compiles and may keep it; see ``CKAsset/init(importing:)``.
+    /// Apple's IDs are valid for a few days, on the device where they were made, and nothing on
+    /// Linux makes any. Code that uses one compiles and can store it; see
+    /// ``CKAsset/init(importing:)``.
     /// See <https://developer.apple.com/documentation/cloudkit/ckasset/exportedassetid>.
     public struct ExportedAssetID: Codable, Sendable {
         /// What it was decoded of, whatever that means to who made it.
@@ -24,11 +26,10 @@ extension CKAsset {
         }
     }
 
-    /// Creates an asset that is to become a copy of one that a server has; it has no `fileURL`.
+    /// Creates an asset as a copy of a file that a server has; it has no `fileURL`.
     ///
-    /// Saving its record fails with `assetNotAvailable`, as it does on Apple's systems where the ID
-    /// is invalid or expired: it is good only on the device that made it, which is none that runs
-    /// Linux.
+    /// Saving its record fails with `assetNotAvailable`, as it does on Apple's systems if the ID is
+    /// invalid or expired: an ID is valid only on the Apple device that made it.
     /// See <https://developer.apple.com/documentation/cloudkit/ckasset/init(importing:)>.
     public convenience init(importing exportedAssetID: CKAsset.ExportedAssetID) {
         self.init(stored: nil, fileURL: nil)

@@ -2,18 +2,28 @@
 public import Foundation
 import TidebellWire
 
-/// A file that is stored beside a record (ASSET-1).
+/// A file that is stored with a record (ASSET-1).
 ///
-/// Compares by identity, as Apple's class does. One asset belongs to one record.
+/// ```swift
+/// note["picture"] = CKAsset(fileURL: pictureURL)
+/// try await database.save(note)  // uploads the file
+///
+/// let fetched = try await database.record(for: note.recordID)  // downloads the file
+/// if let url = (fetched["picture"] as? CKAsset)?.fileURL {
+///     try FileManager.default.copyItem(at: url, to: localURL)
+/// }
+/// ```
+///
+/// Assets compare by identity, as with Apple's class. An asset belongs to one record.
 /// See <https://developer.apple.com/documentation/cloudkit/ckasset>.
 open class CKAsset: NSObject, NSSecureCoding, @unchecked Sendable {
     // Sendable: the state is behind a lock.
     private let state: Locked<State>
 
-    /// Creates an asset of a file that exists now.
+    /// Creates an asset from a file that exists now.
     ///
-    /// The file is read when the record is saved; if it is gone by then, saving
-    /// fails with `assetFileNotFound` (ASSET-5).
+    /// The file is read when the record is saved; if it no longer exists then, saving fails with
+    /// `assetFileNotFound` (ASSET-5).
     public init(fileURL: URL) {
         state = Locked(State(fileURL: fileURL))
         super.init()
@@ -27,8 +37,8 @@ open class CKAsset: NSObject, NSSecureCoding, @unchecked Sendable {
 
     /// Reads an asset from an archive; nil when it is damaged.
     ///
-    /// Has the URL of the file and what the server knows of it, not its content. Of archives of Apple's systems the
-    /// URL is read.
+    /// The asset has the URL of the file and its identity on the server, but not its content. From
+    /// archives of Apple's systems, the URL is read.
     public required init?(coder: NSCoder) {
         if coder.holdsValue(forKey: NSCoder.archiveBlobKey) {
             guard let values = coder.decodeArchiveBlob(Values.self) else { return nil }
@@ -40,10 +50,10 @@ open class CKAsset: NSObject, NSSecureCoding, @unchecked Sendable {
         super.init()
     }
 
-    /// True: assets may stand in archives that require secure coding.
+    /// Always true: assets support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes the asset to a keyed archive: where its file is, not what is in it.
+    /// Writes the asset to a keyed archive: the URL of the file, not its content.
     open func encode(with coder: NSCoder) {
         coder.encodeArchiveBlob(Values(asset: self))
     }

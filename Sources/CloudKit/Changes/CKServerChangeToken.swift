@@ -3,7 +3,19 @@ public import Foundation
 
 /// A point in the history of a database or of a zone (TOK-1).
 ///
-/// Opaque: only the server that made it can read it. Compares by value.
+/// Store the token together with the changes before it, and pass it to the next fetch:
+///
+/// ```swift
+/// let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
+/// store.apply(changes.modificationResultsByID, changes.deletions)
+/// store.token = try NSKeyedArchiver.archivedData(
+///     withRootObject: changes.changeToken, requiringSecureCoding: true)
+///
+/// let token = try NSKeyedUnarchiver.unarchivedObject(
+///     ofClass: CKServerChangeToken.self, from: store.token)
+/// ```
+///
+/// It is opaque: only the server that made it can read it. Tokens compare by value.
 /// See <https://developer.apple.com/documentation/cloudkit/ckserverchangetoken>.
 open class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     // Sendable: every stored property of this class is a constant.
@@ -19,9 +31,9 @@ open class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecked 
 
     /// Reads a token from an archive; nil when it is damaged.
     ///
-    /// Reads archives of Apple's systems too. An archive without any token gives an
-    /// empty one, as on Apple's systems, where test doubles are made so; every server
-    /// refuses it with `changeTokenExpired`.
+    /// Reads archives of Apple's systems too. An archive without a token gives an empty token, as
+    /// on Apple's systems, where tests create one this way; every server refuses it with
+    /// `changeTokenExpired`.
     public required init?(coder: NSCoder) {
         if let values = coder.decodeArchiveBlob(Values.self) {
             data = values.data
@@ -33,7 +45,7 @@ open class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecked 
         super.init()
     }
 
-    /// True: tokens may stand in archives that require secure coding.
+    /// Always true: tokens support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the token to a keyed archive.

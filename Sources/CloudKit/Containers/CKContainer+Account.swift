@@ -5,18 +5,17 @@ public import Foundation
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckaccountstatus>.
 public enum CKAccountStatus: Int, Sendable {
-    /// The server could not be asked: no network, no server, no API token it knows.
+    /// The server could not be asked: there is no network, no server, or no valid API token.
     case couldNotDetermine = 0
     /// A user is signed in, and the server knows them.
     case available = 1
     /// The operator of the server has disabled the account (`tidebell user disable`).
     /// Requests fail with `notAuthenticated` until it is enabled again.
     case restricted = 2
-    /// No user is signed in: nobody did, or signed out, or the server has no such user.
+    /// No user is signed in, the user signed out, or the server no longer has the user.
     case noAccount = 3
-    /// A user is signed in, but must sign in again (`tidebell login`), as the sign-in has
-    /// expired. Requests fail with `accountTemporarilyUnavailable`; keep what is cached
-    /// (ACCT-4).
+    /// A user is signed in, but must sign in again (`tidebell login`), because the session has
+    /// expired. Requests fail with `accountTemporarilyUnavailable`; keep cached data (ACCT-4).
     case temporarilyUnavailable = 4
 }
 

@@ -4,7 +4,7 @@ import Foundation
 // Users who permitted to be found, by what others know of them (ACCT-6). Who did not permit it is
 // not found, like somebody without an account.
 extension CKContainer {
-    /// Finds the users among the device's contacts: nobody, because Linux has no contacts.
+    /// Finds the users among the device's contacts: none, because Linux has no contacts.
     @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
     @preconcurrency
     public func discoverAllIdentities(
@@ -13,11 +13,11 @@ extension CKContainer {
         detached { completionHandler([], nil) }
     }
 
-    /// Returns the users among the device's contacts: nobody, because Linux has no contacts.
+    /// Returns the users among the device's contacts: none, because Linux has no contacts.
     @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
     public func allUserIdentitiesFromContacts() async throws -> [CKUserIdentity] { [] }
 
-    /// Finds the user with an e-mail address.
+    /// Finds the user with an email address.
     @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
     @preconcurrency
     public func discoverUserIdentity(
@@ -27,13 +27,13 @@ extension CKContainer {
         identity(of: email, { CKUserIdentityLookupInfo(emailAddress: $0) }, completionHandler)
     }
 
-    /// Returns the user with an e-mail address; nil where none is found.
+    /// Returns the user with an email address; nil if none is found.
     @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
     public func userIdentity(forEmailAddress email: String) async throws -> CKUserIdentity? {
         try await identities(of: [email]) { CKUserIdentityLookupInfo(emailAddress: $0) }[email]
     }
 
-    /// Finds the users with e-mail addresses.
+    /// Finds the users with email addresses.
     @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
     @preconcurrency
     public func discoverUserIdentities(
@@ -44,7 +44,7 @@ extension CKContainer {
         identities(of: emails, { CKUserIdentityLookupInfo(emailAddress: $0) }, completionHandler)
     }
 
-    /// Returns the users with e-mail addresses, as far as they are found.
+    /// Returns the users with email addresses; those that are not found are missing.
     @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
     public func userIdentities(
         forEmailAddresses emails: [String]
@@ -62,7 +62,7 @@ extension CKContainer {
         identity(of: phoneNumber, { CKUserIdentityLookupInfo(phoneNumber: $0) }, completionHandler)
     }
 
-    /// Returns the user with a phone number; nil where none is found.
+    /// Returns the user with a phone number; nil if none is found.
     @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
     public func userIdentity(forPhoneNumber phoneNumber: String) async throws -> CKUserIdentity? {
         try await identities(of: [phoneNumber]) {
@@ -82,7 +82,7 @@ extension CKContainer {
             of: phoneNumbers, { CKUserIdentityLookupInfo(phoneNumber: $0) }, completionHandler)
     }
 
-    /// Returns the users with phone numbers, as far as they are found.
+    /// Returns the users with phone numbers; those that are not found are missing.
     @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
     public func userIdentities(
         forPhoneNumbers phoneNumbers: [String]
@@ -90,7 +90,7 @@ extension CKContainer {
         try await identities(of: phoneNumbers) { CKUserIdentityLookupInfo(phoneNumber: $0) }
     }
 
-    /// Finds the user of a record ID.
+    /// Finds the user with a record ID.
     @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
     @preconcurrency
     public func discoverUserIdentity(
@@ -101,7 +101,7 @@ extension CKContainer {
             of: userRecordID, { CKUserIdentityLookupInfo(userRecordID: $0) }, completionHandler)
     }
 
-    /// Returns the user of a record ID; nil where none is found.
+    /// Returns the user with a record ID; nil if none is found.
     @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
     public func userIdentity(
         forUserRecordID userRecordID: CKRecord.ID
@@ -111,7 +111,7 @@ extension CKContainer {
         }[userRecordID]
     }
 
-    /// Finds the users of record IDs.
+    /// Finds the users with record IDs.
     @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
     @preconcurrency
     public func discoverUserIdentities(
@@ -123,7 +123,7 @@ extension CKContainer {
             of: userRecordIDs, { CKUserIdentityLookupInfo(userRecordID: $0) }, completionHandler)
     }
 
-    /// Returns the users of record IDs, as far as they are found.
+    /// Returns the users with record IDs; those that are not found are missing.
     @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
     public func userIdentities(
         forUserRecordIDs userRecordIDs: [CKRecord.ID]

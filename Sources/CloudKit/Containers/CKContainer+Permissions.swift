@@ -2,30 +2,30 @@
 import Foundation
 import TidebellWire
 
-/// Permissions an app can ask its user for (ACCT-6).
+/// Permissions that an app can ask its user for (ACCT-6).
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckcontainer/applicationpermissions>.
 // NB: top-level, with the nested name as an alias, as all types of CloudKit here.
 public struct CKContainerApplicationPermissions: OptionSet, Sendable {
     public let rawValue: UInt
 
-    /// Creates permissions of bits.
+    /// Creates permissions from raw bits.
     public init(rawValue: UInt) {
         self.rawValue = rawValue
     }
 
-    /// That other users of the app find the user by address or record ID.
+    /// Other users of the app may find the user by address or record ID.
     @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
     public static var userDiscoverability: CKContainerApplicationPermissions { .init(rawValue: 1) }
 }
 
-/// How a user answered to an app that asked for a permission (ACCT-6).
+/// The user's answer to an app that asked for a permission (ACCT-6).
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckcontainer/applicationpermissionstatus>.
 public enum CKContainerApplicationPermissionStatus: Int, Sendable {
     /// The app has not asked yet.
     case initialState = 0
-    /// The answer could not be had; an error describes why.
+    /// The answer is not known; an error describes why.
     case couldNotComplete = 1
     /// The user refused.
     case denied = 2
@@ -34,10 +34,10 @@ public enum CKContainerApplicationPermissionStatus: Int, Sendable {
 }
 
 extension CKContainer {
-    /// Permissions an app can ask its user for.
+    /// Permissions that an app can ask its user for.
     public typealias ApplicationPermissions = CKContainerApplicationPermissions
 
-    /// How a user answered.
+    /// The user's answer.
     @available(*, deprecated, message: "No longer supported.")
     public typealias ApplicationPermissionStatus = CKContainerApplicationPermissionStatus
 
@@ -71,7 +71,7 @@ extension CKContainer {
 
     /// Returns how the user answered to a permission, without asking (ACCT-6).
     ///
-    /// Fails with `notAuthenticated` when nobody is signed in.
+    /// Fails with `notAuthenticated` when no user is signed in.
     @available(*, deprecated, message: "No longer supported.")
     public func applicationPermissionStatus(
         for applicationPermission: CKContainer.ApplicationPermissions
@@ -92,9 +92,9 @@ extension CKContainer {
 
     /// Asks the user for a permission (ACCT-6).
     ///
-    /// The answer is kept on the server, for the user and the container: whoever answered on
-    /// one device is not asked on another. Linux has nobody to show a question to: whoever did
-    /// not deny it before, with `tidebell permission deny`, is taken to agree.
+    /// The answer is kept on the server, for the user and the container: a user who answered on one
+    /// device is not asked again on another. Linux has no dialog to ask the user, so the permission
+    /// counts as granted unless it was denied before with `tidebell permission deny`.
     @available(*, deprecated, message: "No longer supported.")
     public func requestApplicationPermission(
         _ applicationPermission: CKContainer.ApplicationPermissions

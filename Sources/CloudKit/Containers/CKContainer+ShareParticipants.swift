@@ -4,7 +4,7 @@ import Foundation
 // Participants for shares (SHARE-22). Forms for several report each result by itself and fail as a
 // whole only when the request does (OP-13).
 extension CKContainer {
-    /// Makes a participant of an e-mail address.
+    /// Fetches a participant for an email address.
     @preconcurrency
     public func fetchShareParticipant(
         withEmailAddress emailAddress: String,
@@ -15,14 +15,14 @@ extension CKContainer {
         }
     }
 
-    /// Returns a participant of an e-mail address.
+    /// Returns a participant for an email address.
     public func shareParticipant(
         forEmailAddress email: String
     ) async throws -> CKShare.Participant {
         try await shareParticipants(forEmailAddresses: [email]).only(email)
     }
 
-    /// Makes participants of e-mail addresses.
+    /// Fetches participants for email addresses.
     @preconcurrency
     public func fetchShareParticipants(
         forEmailAddresses emails: [String],
@@ -35,14 +35,14 @@ extension CKContainer {
             for: emails, { CKUserIdentityLookupInfo(emailAddress: $0) }, completionHandler)
     }
 
-    /// Returns participants of e-mail addresses.
+    /// Returns participants for email addresses.
     public func shareParticipants(
         forEmailAddresses emails: [String]
     ) async throws -> [String: Result<CKShare.Participant, any Error>] {
         try await participants(for: emails) { CKUserIdentityLookupInfo(emailAddress: $0) }
     }
 
-    /// Makes a participant of a phone number.
+    /// Fetches a participant for a phone number.
     @preconcurrency
     public func fetchShareParticipant(
         withPhoneNumber phoneNumber: String,
@@ -53,14 +53,14 @@ extension CKContainer {
         }
     }
 
-    /// Returns a participant of a phone number.
+    /// Returns a participant for a phone number.
     public func shareParticipant(
         forPhoneNumber phoneNumber: String
     ) async throws -> CKShare.Participant {
         try await shareParticipants(forPhoneNumbers: [phoneNumber]).only(phoneNumber)
     }
 
-    /// Makes participants of phone numbers.
+    /// Fetches participants for phone numbers.
     @preconcurrency
     public func fetchShareParticipants(
         forPhoneNumbers phoneNumbers: [String],
@@ -73,14 +73,14 @@ extension CKContainer {
             for: phoneNumbers, { CKUserIdentityLookupInfo(phoneNumber: $0) }, completionHandler)
     }
 
-    /// Returns participants of phone numbers.
+    /// Returns participants for phone numbers.
     public func shareParticipants(
         forPhoneNumbers phoneNumbers: [String]
     ) async throws -> [String: Result<CKShare.Participant, any Error>] {
         try await participants(for: phoneNumbers) { CKUserIdentityLookupInfo(phoneNumber: $0) }
     }
 
-    /// Makes a participant of a user's record.
+    /// Fetches a participant for a user's record ID.
     @preconcurrency
     public func fetchShareParticipant(
         withUserRecordID userRecordID: CKRecord.ID,
@@ -91,14 +91,14 @@ extension CKContainer {
         }
     }
 
-    /// Returns a participant of a user's record.
+    /// Returns a participant for a user's record ID.
     public func shareParticipant(
         forUserRecordID userRecordID: CKRecord.ID
     ) async throws -> CKShare.Participant {
         try await shareParticipants(forUserRecordIDs: [userRecordID]).only(userRecordID)
     }
 
-    /// Makes participants of users' records.
+    /// Fetches participants for users' record IDs.
     @preconcurrency
     public func fetchShareParticipants(
         forUserRecordIDs userRecordIDs: [CKRecord.ID],
@@ -111,14 +111,14 @@ extension CKContainer {
             for: userRecordIDs, { CKUserIdentityLookupInfo(userRecordID: $0) }, completionHandler)
     }
 
-    /// Returns participants of users' records.
+    /// Returns participants for users' record IDs.
     public func shareParticipants(
         forUserRecordIDs userRecordIDs: [CKRecord.ID]
     ) async throws -> [CKRecord.ID: Result<CKShare.Participant, any Error>] {
         try await participants(for: userRecordIDs) { CKUserIdentityLookupInfo(userRecordID: $0) }
     }
 
-    /// Returns participants of those who are looked up, however they are.
+    /// Returns participants for lookup infos of any kind.
     public func shareParticipants(
         for lookupInfos: [CKUserIdentity.LookupInfo]
     ) async throws -> [CKUserIdentity.LookupInfo: Result<CKShare.Participant, any Error>] {

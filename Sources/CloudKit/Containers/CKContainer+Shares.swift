@@ -4,7 +4,7 @@ public import Foundation
 // Shares that others offer (SHARE-16, SHARE-18). Forms for several items report each item's
 // result by itself and fail as a whole only when the request does (OP-13).
 extension CKContainer {
-    /// Fetches what is known of a share from its URL.
+    /// Fetches the metadata of a share from its URL.
     @preconcurrency
     public func fetchShareMetadata(
         with url: URL,
@@ -19,12 +19,12 @@ extension CKContainer {
         }
     }
 
-    /// Returns what is known of a share from its URL, without accepting it.
+    /// Returns the metadata of a share from its URL, without accepting it.
     public func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
         try await shareMetadatas(for: [url]).only(url)
     }
 
-    /// Returns what is known of shares from their URLs, without accepting them.
+    /// Returns the metadata of shares from their URLs, without accepting them.
     public func shareMetadatas(
         for urls: [URL]
     ) async throws -> [URL: Result<CKShare.Metadata, any Error>] {
@@ -34,7 +34,7 @@ extension CKContainer {
             uniqueKeysWithValues: zip(urls, results.map { $0.mapError { $0 as any Error } }))
     }
 
-    /// Fetches what is known of shares from their URLs.
+    /// Fetches the metadata of shares from their URLs.
     @preconcurrency
     public func fetchShareMetadatas(
         for urls: [URL],
@@ -52,7 +52,8 @@ extension CKContainer {
         }
     }
 
-    /// Asks the owners of shares to let the signed-in user in (SHARE-21); a result for each URL.
+    /// Asks the owners of shares for access for the signed-in user (SHARE-21); returns a result for
+    /// each URL.
     ///
     /// See ``CKShareRequestAccessOperation``.
     public func requestShareAccess(
@@ -79,13 +80,13 @@ extension CKContainer {
         }
     }
 
-    /// Makes the signed-in user a participant of a share; returns it as it is now.
+    /// Accepts a share for the signed-in user; returns the share in its new state.
     @discardableResult
     public func accept(_ metadata: CKShare.Metadata) async throws -> CKShare {
         try await accept([metadata]).only(metadata)
     }
 
-    /// Makes the signed-in user a participant of shares; returns them as they are now.
+    /// Accepts shares for the signed-in user; returns the shares in their new state.
     public func accept(
         _ metadatas: [CKShare.Metadata]
     ) async throws -> [CKShare.Metadata: Result<CKShare, any Error>] {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// An app's share of the cloud: a public, a private and a shared database.
+/// The data of an app: a public, a private and a shared database.
 ///
-/// Server, tokens and device come from outside the source: from environment variables
-/// such as `TIDEBELL_SERVER`, or the file `device.json`; the table "How a program finds its server" in
-/// <doc:FromApplesCloudKit> lists them. What is missing there makes requests fail with an error that names
-/// it; creating a container never fails.
+/// The server, the tokens and the device are not set in source code, but by environment variables
+/// such as `TIDEBELL_SERVER`, or in the file `device.json`; the table "How a program finds its
+/// server" in <doc:FromApplesCloudKit> lists them. If one of them is missing, requests fail with an
+/// error that names it; creating a container never fails.
 ///
 /// ```swift
 /// let container = CKContainer(identifier: "iCloud.org.example.notes")
@@ -26,11 +26,12 @@ open class CKContainer: NSObject, @unchecked Sendable {
 
     private let databases = Locked<[CKDatabase.Scope: WeakDatabase]>([:])
 
-    /// Returns the container that `TIDEBELL_CONTAINER`, or `"container"` in `device.json`,
-    /// names; else the only one somebody is signed in to.
+    /// Returns the container that `TIDEBELL_CONTAINER`, or `"container"` in `device.json`, names;
+    /// else the container with a signed-in user, if there is only one.
     ///
-    /// Always the same one while the app holds it. As long as there is none of these its
-    /// requests fail with `badContainer`; `tidebell login` ends that while the app runs.
+    /// Returns the same object as long as the app keeps a reference to it. If no container is
+    /// configured, requests fail with `badContainer`, until `tidebell login` is run, even while the
+    /// app runs.
     open class func `default`() -> CKContainer {
         (DeviceSession.current ?? .process).makeDefaultContainer()
     }
@@ -61,20 +62,22 @@ open class CKContainer: NSObject, @unchecked Sendable {
         connection.follow()
     }
 
-    /// The identifier; nil of a default container that is not configured.
+    /// The identifier; nil for a default container that is not configured.
     open var containerIdentifier: String? { connection.identifier }
 
-    /// The database of the signed-in user alone; the same one while the app holds it.
+    /// The private database of the signed-in user; the same object as long as the app keeps a
+    /// reference to it.
     open var privateCloudDatabase: CKDatabase { database(with: .private) }
 
-    /// The database everyone can read; the same one while the app holds it.
+    /// The public database, which every user can read; the same object as long as the app keeps a
+    /// reference to it.
     open var publicCloudDatabase: CKDatabase { database(with: .public) }
 
-    /// What other users shared with the signed-in user; the same one while the app
-    /// holds it.
+    /// The database with the zones and records that other users shared with the signed-in user; the
+    /// same object as long as the app keeps a reference to it.
     open var sharedCloudDatabase: CKDatabase { database(with: .shared) }
 
-    /// Returns one of the databases; the same one while the app holds it.
+    /// Returns one of the databases; the same object as long as the app keeps a reference to it.
     open func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
         databases.withLock { databases in
             if let known = databases[databaseScope]?.database { return known }
@@ -88,11 +91,11 @@ open class CKContainer: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Runs an operation, after those it depends on.
+    /// Runs an operation, after the operations that it depends on.
     ///
-    /// A database operation without a database works on the private one of this container;
-    /// an operation that needs no database works with this container unless its
-    /// configuration names another.
+    /// A database operation without a database uses the private database of this container. An
+    /// operation that needs no database uses this container unless its configuration names another
+    /// one.
     open func add(_ operation: CKOperation) {
         if let operation = operation as? CKDatabaseOperation, operation.database == nil {
             operation.database = privateCloudDatabase

@@ -9,16 +9,16 @@ extension CKDatabase {
             public let zoneID: CKRecordZone.ID
         }
 
-        /// A zone that is gone.
+        /// A zone that was deleted.
         public struct Deletion: Sendable, Hashable {
-            /// Why a zone is gone.
+            /// Why a zone was deleted.
             public enum Reason: Sendable, Hashable {
                 /// A device deleted it.
                 case deleted
-                /// The user purged it in the system settings; keep nothing, send nothing
-                /// again (TOK-9).
+                /// The user purged it in the system settings; delete local data and do not upload
+                /// it again (TOK-9).
                 case purged
-                /// The user reset the account's encrypted data; send what you have again
+                /// The user reset the account's encrypted data; upload your local data again
                 /// (TOK-10).
                 case encryptedDataReset
             }
@@ -26,7 +26,7 @@ extension CKDatabase {
             /// The zone.
             public let zoneID: CKRecordZone.ID
 
-            /// Why it is gone.
+            /// Why it was deleted.
             public let reason: CKDatabase.DatabaseChange.Deletion.Reason
 
             /// Whether the user purged the zone in the system settings.
@@ -37,7 +37,7 @@ extension CKDatabase {
 
     /// What can happen to the records of a zone.
     public enum RecordZoneChange {
-        /// A record that is new or changed; compares by the record's identity.
+        /// A record that is new or changed. Values compare by the identity of the record.
         public struct Modification: Sendable, Hashable {
             /// The record in its newest state.
             public let record: CKRecord

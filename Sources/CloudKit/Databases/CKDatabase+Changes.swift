@@ -4,7 +4,7 @@ import Foundation
 // What changed since a token. Each call is one request, and returns whether more is coming
 // (TOK-27).
 extension CKDatabase {
-    /// Fetches which custom zones changed since a token; nil is the complete state.
+    /// Fetches which custom zones changed since a token; with nil, all zones.
     @preconcurrency
     public func fetchDatabaseChanges(
         since changeToken: CKServerChangeToken?,
@@ -25,7 +25,7 @@ extension CKDatabase {
         run(operation)
     }
 
-    /// Returns which custom zones changed since a token; nil is the complete state (TOK-6).
+    /// Returns which custom zones changed since a token; with nil, all zones (TOK-6).
     public func databaseChanges(
         since changeToken: CKServerChangeToken?,
         resultsLimit: Int? = nil
@@ -38,8 +38,7 @@ extension CKDatabase {
         return try await value(of: operation) { operation.collect($0) }
     }
 
-    /// Fetches which records of a custom zone changed since a token; nil is the complete
-    /// state.
+    /// Fetches which records of a custom zone changed since a token; with nil, all records.
     @preconcurrency
     public func fetchRecordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID,
@@ -69,8 +68,7 @@ extension CKDatabase {
         run(operation)
     }
 
-    /// Returns which records of a custom zone changed since a token; nil is the complete
-    /// state (TOK-6).
+    /// Returns which records of a custom zone changed since a token; with nil, all records (TOK-6).
     ///
     /// Fails with the zone's error, such as `zoneNotFound` or `changeTokenExpired`.
     public func recordZoneChanges(

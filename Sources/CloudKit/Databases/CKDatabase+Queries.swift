@@ -46,16 +46,17 @@ extension CKDatabase {
         try await page(of: query, inZoneWith: zoneID).matchResults.map(\.1).allOrError().get()
     }
 
-    /// Searches for records, and hands over the first page of them in the order of the
-    /// query.
+    /// Searches for records, and passes the first page of results to the handler, in the order of
+    /// the query.
     ///
     /// - Parameters:
     ///   - query: What to search for.
     ///   - zoneID: The zone to search; nil is every zone, which a shared database refuses
     ///     with `invalidArguments` (QUERY-12, QUERY-13).
-    ///   - desiredKeys: The fields to fetch; nil is all, none is system fields only.
+    ///   - desiredKeys: The fields to fetch; nil fetches all fields, an empty array only the system
+    ///     fields.
     ///   - resultsLimit: The most records; fewer may come (QUERY-16).
-    ///   - completionHandler: Gets the page, or why there is none.
+    ///   - completionHandler: Gets the page, or an error.
     @preconcurrency
     public func fetch(
         withQuery query: CKQuery,
@@ -77,7 +78,7 @@ extension CKDatabase {
         run(operation)
     }
 
-    /// Hands over the page of records that begins at a cursor (QUERY-17).
+    /// Passes the page of results that begins at a cursor to the handler (QUERY-17).
     @preconcurrency
     public func fetch(
         withCursor queryCursor: CKQueryOperation.Cursor,
@@ -104,7 +105,8 @@ extension CKDatabase {
     ///   - query: What to search for.
     ///   - zoneID: The zone to search; nil is every zone, which a shared database refuses
     ///     with `invalidArguments` (QUERY-12, QUERY-13).
-    ///   - desiredKeys: The fields to fetch; nil is all, none is system fields only.
+    ///   - desiredKeys: The fields to fetch; nil fetches all fields, an empty array only the system
+    ///     fields.
     ///   - resultsLimit: The most records; fewer may come (QUERY-16).
     public func records(
         matching query: CKQuery,

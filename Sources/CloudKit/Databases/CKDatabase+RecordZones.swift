@@ -4,7 +4,7 @@ import Foundation
 // Record zones. Forms for several items report each item's result by its ID and fail as
 // a whole only when the request does (OP-13).
 extension CKDatabase {
-    /// Fetches all zones, the default zone too (ZONE-7).
+    /// Fetches all zones, including the default zone (ZONE-7).
     @preconcurrency
     public func fetchAllRecordZones(
         completionHandler: @escaping @Sendable ([CKRecordZone]?, (any Error)?) -> Void
@@ -14,7 +14,7 @@ extension CKDatabase {
         run(operation)
     }
 
-    /// Returns all zones, the default zone too (ZONE-7).
+    /// Returns all zones, including the default zone (ZONE-7).
     public func allRecordZones() async throws -> [CKRecordZone] {
         let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
         return try await value(of: operation) { operation.collectAll($0) }
@@ -69,7 +69,7 @@ extension CKDatabase {
         }
     }
 
-    /// Saves a zone; one that exists stays as it is (ZONE-5).
+    /// Saves a zone; a zone that exists already is not changed (ZONE-5).
     @discardableResult
     public func save(_ zone: CKRecordZone) async throws -> CKRecordZone {
         try await modifyRecordZones(saving: [zone], deleting: []).saveResults.only(zone.zoneID)

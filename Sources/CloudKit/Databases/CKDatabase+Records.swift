@@ -20,7 +20,8 @@ extension CKDatabase {
         try await records(for: [recordID]).only(recordID)
     }
 
-    /// Fetches records; nil desired keys are all, none are system fields only.
+    /// Fetches records; with nil as desired keys all fields, with an empty array only the system
+    /// fields.
     @preconcurrency
     public func fetch(
         withRecordIDs recordIDs: [CKRecord.ID],
@@ -36,7 +37,8 @@ extension CKDatabase {
         run(operation)
     }
 
-    /// Returns records by their IDs; nil desired keys are all, none are system fields only.
+    /// Returns records by their IDs; with nil as desired keys all fields, with an empty array only
+    /// the system fields.
     public func records(
         for ids: [CKRecord.ID],
         desiredKeys: [CKRecord.FieldKey]? = nil
@@ -46,7 +48,7 @@ extension CKDatabase {
         return try await value(of: operation) { operation.collect($0) }
     }
 
-    /// Saves a record, unless the server's is another version (SAVE-2).
+    /// Saves a record, unless the server has another version of it (SAVE-2).
     @preconcurrency
     public func save(
         _ record: CKRecord,
@@ -57,8 +59,8 @@ extension CKDatabase {
         }
     }
 
-    /// Saves a record, unless the server's is another version (SAVE-2); returns it with
-    /// what the server set (SAVE-29).
+    /// Saves a record, unless the server has another version of it (SAVE-2); returns it with the
+    /// values that the server set (SAVE-29).
     @discardableResult
     public func save(_ record: CKRecord) async throws -> CKRecord {
         try await modifyRecords(saving: [record], deleting: []).saveResults.only(record.recordID)
@@ -75,7 +77,7 @@ extension CKDatabase {
         }
     }
 
-    /// Deletes a record, whatever its version; one that does not exist counts as deleted
+    /// Deletes a record, whatever its version; a record that does not exist counts as deleted
     /// (SAVE-23).
     @discardableResult
     public func deleteRecord(withID recordID: CKRecord.ID) async throws -> CKRecord.ID {

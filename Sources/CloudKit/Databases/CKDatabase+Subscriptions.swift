@@ -75,7 +75,7 @@ extension CKDatabase {
         }
     }
 
-    /// Saves a subscription; one with its ID is replaced (SUB-30).
+    /// Saves a subscription; it replaces an existing one with the same ID (SUB-30).
     @discardableResult
     public func save(_ subscription: CKSubscription) async throws -> CKSubscription {
         try await modifySubscriptions(saving: [subscription], deleting: [])

@@ -4,9 +4,8 @@ import TidebellWire
 
 /// A database of a container.
 ///
-/// The methods come in pairs: with a completion handler that is called once on a
-/// background queue, and async. They throw, or hand over, errors that are always
-/// ``CKError``s (OP-12, OP-13).
+/// Most methods exist in two forms: with a completion handler, which is called once on a background
+/// queue, and async. All errors are ``CKError``s (OP-12, OP-13).
 ///
 /// ```swift
 /// let database = CKContainer.default().privateCloudDatabase
@@ -26,11 +25,11 @@ open class CKDatabase: NSObject, @unchecked Sendable {
 
     /// The databases of a container.
     public enum Scope: Int, Sendable {
-        /// The database everyone can read.
+        /// The database that every user can read.
         case `public` = 1
-        /// The database of the signed-in user alone.
+        /// The private database of the signed-in user.
         case `private` = 2
-        /// What other users shared with the signed-in user.
+        /// The zones and records that other users shared with the signed-in user.
         case shared = 3
     }
 
@@ -63,7 +62,7 @@ open class CKDatabase: NSObject, @unchecked Sendable {
                 && connection.isSame(as: other.connection)
     }
 
-    /// Runs an operation on this database, after those it depends on.
+    /// Runs an operation on this database, after the operations that it depends on.
     open func add(_ operation: CKDatabaseOperation) {
         operation.database = self
         connection.container.session.add(operation)

@@ -10,20 +10,20 @@ extension CKError {
         /// The error the code belongs to.
         public typealias _ErrorType = CKError
 
-        /// CloudKit met an internal failure it cannot recover from (ERR-10).
+        /// An internal error that CloudKit cannot recover from (ERR-10).
         case internalError = 1
         /// Some items failed, others succeeded; see `partialErrorsByItemID` (ERR-11).
         case partialFailure = 2
         /// The network is not available (ERR-12).
         case networkUnavailable = 3
-        /// The network is there, but the connection failed (ERR-13).
+        /// The network is available, but the connection failed (ERR-13).
         case networkFailure = 4
         /// The container is unknown or not provisioned (ERR-14).
         case badContainer = 5
         /// The service is not available; try again after `retryAfterSeconds` (ERR-15).
         case serviceUnavailable = 6
-        /// The client sends too much, or before the server wants it again; try again after
-        /// `retryAfterSeconds` (ERR-16, ERR-52).
+        /// The client sends too many requests, or did not wait as long as the server asked; try
+        /// again after `retryAfterSeconds` (ERR-16, ERR-52).
         case requestRateLimited = 7
         /// The app lacks a required entitlement (ERR-17).
         case missingEntitlement = 8
@@ -33,7 +33,7 @@ extension CKError {
         case permissionFailure = 10
         /// The record, subscription or type does not exist (ERR-20).
         case unknownItem = 11
-        /// The request holds bad information (ERR-21).
+        /// The request contains invalid values (ERR-21).
         case invalidArguments = 12
         /// The results were cut off; never returned any more (ERR-22).
         @available(*, deprecated, message: "Will not be returned")
@@ -54,7 +54,7 @@ extension CKError {
         case operationCancelled = 20
         /// The change token is too old or does not fit; fetch again without one (ERR-30).
         case changeTokenExpired = 21
-        /// Another item of the same atomic zone failed (ERR-31).
+        /// Another item in the same atomic batch failed (ERR-31).
         case batchRequestFailed = 22
         /// The zone is busy; try again after `retryAfterSeconds` (ERR-32).
         case zoneBusy = 23
@@ -80,9 +80,10 @@ extension CKError {
         case participantMayNeedVerification = 33
         /// The request was done, but its response was lost (ERR-43).
         ///
-        /// Given by operations that wait for the network, to a write whose answer was lost
-        /// and that could not be sent again for a day, after which the server may do it twice.
-        /// Others end with `networkFailure`: the request may not have arrived at all.
+        /// Only operations that wait for the network fail with it, if the answer to a write was
+        /// lost and the write could not be sent again for a day, after which the server might do it
+        /// twice. Other operations fail with `networkFailure`: the request may not have arrived at
+        /// all.
         case serverResponseLost = 34
         /// The file of an asset cannot be read now (ERR-44).
         case assetNotAvailable = 35

@@ -3,7 +3,7 @@
 // Apple's importer gives every code a second name on the error itself, so that
 // `catch CKError.zoneNotFound` and `error.code == .zoneNotFound` both compile.
 extension CKError {
-    /// CloudKit met an internal failure it cannot recover from (ERR-10).
+    /// An internal error that CloudKit cannot recover from (ERR-10).
     public static var internalError: CKError.Code { .internalError }
 
     /// Some items failed, others succeeded; see `partialErrorsByItemID` (ERR-11).
@@ -12,7 +12,7 @@ extension CKError {
     /// The network is not available (ERR-12).
     public static var networkUnavailable: CKError.Code { .networkUnavailable }
 
-    /// The network is there, but the connection failed (ERR-13).
+    /// The network is available, but the connection failed (ERR-13).
     public static var networkFailure: CKError.Code { .networkFailure }
 
     /// The container is unknown or not provisioned (ERR-14).
@@ -21,7 +21,7 @@ extension CKError {
     /// The service is not available; try again after `retryAfterSeconds` (ERR-15).
     public static var serviceUnavailable: CKError.Code { .serviceUnavailable }
 
-    /// The client sends too much; try again after `retryAfterSeconds` (ERR-16).
+    /// The client sends too many requests; try again after `retryAfterSeconds` (ERR-16).
     public static var requestRateLimited: CKError.Code { .requestRateLimited }
 
     /// The app lacks a required entitlement (ERR-17).
@@ -36,7 +36,7 @@ extension CKError {
     /// The record, subscription or type does not exist (ERR-20).
     public static var unknownItem: CKError.Code { .unknownItem }
 
-    /// The request holds bad information (ERR-21).
+    /// The request contains invalid values (ERR-21).
     public static var invalidArguments: CKError.Code { .invalidArguments }
 
     /// The results were cut off; never returned any more (ERR-22).
@@ -67,7 +67,7 @@ extension CKError {
     /// The change token is too old or does not fit; fetch again without one (ERR-30).
     public static var changeTokenExpired: CKError.Code { .changeTokenExpired }
 
-    /// Another item of the same atomic zone failed (ERR-31).
+    /// Another item in the same atomic batch failed (ERR-31).
     public static var batchRequestFailed: CKError.Code { .batchRequestFailed }
 
     /// The zone is busy; try again after `retryAfterSeconds` (ERR-32).

@@ -2,7 +2,7 @@
 import Foundation
 
 extension CKError {
-    /// The error of each failed item, by its ID, of a `partialFailure` (ERR-2, ERR-4).
+    /// For a `partialFailure`, the error of each failed item by its ID (ERR-2, ERR-4).
     public var partialErrorsByItemID: [AnyHashable: any Error]? {
         let value = userInfo[CKPartialErrorsByItemIDKey]
         if let errors = value as? [AnyHashable: any Error] { return errors }
@@ -15,7 +15,7 @@ extension CKError {
         return errors
     }
 
-    /// The record before either side changed it, of a `serverRecordChanged` (ERR-2).
+    /// For a `serverRecordChanged`, the record before either side changed it (ERR-2).
     ///
     /// It has the fields the client's record had when it was fetched or last saved, and its
     /// change tag. Nil when the record was never on the server, and when the client's record
@@ -24,17 +24,19 @@ extension CKError {
         userInfo[CKRecordChangedErrorAncestorRecordKey] as? CKRecord
     }
 
-    /// The record the server holds, of a `serverRecordChanged`; merge into this one (ERR-2).
+    /// For a `serverRecordChanged`, the record on the server; merge your changes into this one
+    /// (ERR-2).
     public var serverRecord: CKRecord? {
         userInfo[CKRecordChangedErrorServerRecordKey] as? CKRecord
     }
 
-    /// The record the client tried to save, of a `serverRecordChanged` (ERR-2).
+    /// For a `serverRecordChanged`, the record that the client tried to save (ERR-2).
     public var clientRecord: CKRecord? {
         userInfo[CKRecordChangedErrorClientRecordKey] as? CKRecord
     }
 
-    /// The seconds to wait before trying again; any code may carry them (ERR-2, ERR-6).
+    /// The seconds to wait before trying again; an error with any code may have them (ERR-2,
+    /// ERR-6).
     public var retryAfterSeconds: Double? {
         switch userInfo[CKErrorRetryAfterKey] {
         case let seconds as Double: seconds

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// An error of CloudKit.
+/// An error from CloudKit.
 ///
 /// Wraps an `NSError` of the domain ``CKErrorDomain``, as on Apple's systems:
 /// `catch let error as CKError`, `error as? CKError` of an `NSError`,
@@ -35,7 +35,7 @@ public struct CKError: _BridgedStoredNSError, Sendable {
         _nsError = error
     }
 
-    /// Creates an error of a code, with details under the `CKError…Key` constants.
+    /// Creates an error with a code, and details under the `CKError…Key` constants.
     public init(_ code: CKError.Code, userInfo: [String: Any] = [:]) {
         _nsError = CKStoredError(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
     }
@@ -43,10 +43,10 @@ public struct CKError: _BridgedStoredNSError, Sendable {
     /// The domain of every CloudKit error.
     public static var errorDomain: String { CKErrorDomain }
 
-    /// The domain that casts from `NSError` compare with.
+    /// The domain that casts from `NSError` are compared with.
     public static var _nsErrorDomain: String { CKErrorDomain }
 
-    /// What went wrong; a number this version does not know reads as `internalError`.
+    /// The code of the error; `internalError` for a number that this version does not know.
     public var code: CKError.Code {
         // NB: Foundation's default traps on numbers it does not know.
         CKError.Code(rawValue: _nsError.code) ?? .internalError
@@ -58,7 +58,7 @@ public struct CKError: _BridgedStoredNSError, Sendable {
     /// The details of the error.
     public var userInfo: [String: Any] { _nsError.userInfo }
 
-    /// The details of the error, and always a sentence for people.
+    /// The details of the error, always with a localized description.
     ///
     /// NB: Foundation on Linux takes the text of `any Error` from here, and nowhere else.
     public var errorUserInfo: [String: Any] {
@@ -66,7 +66,8 @@ public struct CKError: _BridgedStoredNSError, Sendable {
         return _nsError.userInfo.merging(text) { own, _ in own }
     }
 
-    /// A sentence for people: the reason where one is known, else Apple's sentence, which has the number of the code.
+    /// A message for people: the reason if one is known, else Apple's message, which contains the
+    /// number of the code.
     public var localizedDescription: String { _nsError.ckDescription }
 }
 

@@ -5,25 +5,25 @@ import Foundation
 /// The error domain of every CloudKit error (ERR-1).
 public let CKErrorDomain: String = "CKErrorDomain"
 
-/// Key of a dictionary that maps each failed item's ID to its error (ERR-1, ERR-4).
+/// The key of a dictionary that maps each failed item's ID to its error (ERR-1, ERR-4).
 ///
-/// The IDs are `CKRecord.ID`, `CKRecordZone.ID`, subscription IDs or share URLs,
-/// after the operation that failed.
+/// The IDs are `CKRecord.ID`s, `CKRecordZone.ID`s, subscription IDs or share URLs, depending on the
+/// operation.
 public let CKPartialErrorsByItemIDKey: String = "CKPartialErrors"
 
-/// Key of the record as it was before either side changed it (ERR-1, SAVE-6).
+/// The key of the record as it was before either side changed it (ERR-1, SAVE-6).
 public let CKRecordChangedErrorAncestorRecordKey: String = "AncestorRecord"
 
-/// Key of the record as the server holds it (ERR-1, SAVE-6).
+/// The key of the record on the server (ERR-1, SAVE-6).
 public let CKRecordChangedErrorServerRecordKey: String = "ServerRecord"
 
-/// Key of the record the client tried to save (ERR-1, SAVE-6).
+/// The key of the record that the client tried to save (ERR-1, SAVE-6).
 public let CKRecordChangedErrorClientRecordKey: String = "ClientRecord"
 
-/// Key of a number that is true when the user reset the encrypted data of the account (ERR-1).
+/// The key of a number that is true when the user reset the encrypted data of the account (ERR-1).
 ///
-/// Apple's string behind this constant is unknown; code compares the constant only.
+/// Apple's value of this constant is unknown; use only the constant.
 public let CKErrorUserDidResetEncryptedDataKey: String = "CKErrorUserDidResetEncryptedDataKey"
 
-/// Key of the seconds to wait before trying again, as a number (ERR-1, ERR-6).
+/// The key of the number of seconds to wait before trying again (ERR-1, ERR-6).
 public let CKErrorRetryAfterKey: String = "CKRetryAfter"

@@ -2,7 +2,14 @@
 import Foundation
 import TidebellWire
 
-/// A push of a ``CKDatabaseSubscription``: something in the database changed (NOTIF-6).
+/// A push from a ``CKDatabaseSubscription``: something in the database changed (NOTIF-6).
+///
+/// ```swift
+/// let push = CKNotification(fromRemoteNotificationDictionary: userInfo)
+/// if let scope = (push as? CKDatabaseNotification)?.databaseScope {
+///     let changes = try await container.database(with: scope).databaseChanges(since: store.token)
+/// }
+/// ```
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckdatabasenotification>.
 open class CKDatabaseNotification: CKNotification, @unchecked Sendable {

@@ -2,10 +2,10 @@
 public import Foundation
 import TidebellWire
 
-/// A push from CloudKit: a hint that something changed (PUSH-1).
+/// A push from CloudKit, which tells the app that something changed (PUSH-1).
 ///
-/// `CKNotification(fromRemoteNotificationDictionary:)` returns the subclass that
-/// fits the push: cast it, or ask ``notificationType``.
+/// `CKNotification(fromRemoteNotificationDictionary:)` returns the subclass for the kind of push:
+/// cast the result, or check ``notificationType``.
 ///
 /// ```swift
 /// switch CKNotification(fromRemoteNotificationDictionary: userInfo) {
@@ -31,8 +31,8 @@ open class CKNotification: NSObject, __CKRemoteNotification, @unchecked Sendable
 
     /// The kind of the notification (NOTIF-1).
     ///
-    /// NB: for a push of no known kind, Apple's class gives the raw value 0, which
-    /// no case has; ours gives `.readNotification`, of which no push is (PUSH-21).
+    /// NB: for a push of an unknown kind, Apple's class returns the raw value 0, which no case has;
+    /// this one returns `.readNotification`, which no push has (PUSH-21).
     open var notificationType: CKNotification.NotificationType {
         NotificationType(rawValue: type) ?? .readNotification
     }
@@ -50,7 +50,7 @@ open class CKNotification: NSObject, __CKRemoteNotification, @unchecked Sendable
         content.ownerRecordName.map { CKRecordID(unchecked: $0, zoneID: .default) }
     }
 
-    /// Whether the push was too small for all the server wanted to send (NOTIF-7).
+    /// Whether the server left values out because the push would have been too large (NOTIF-7).
     open var isPruned: Bool { content.isPruned }
 
     /// The ID of the subscription that fired.
@@ -140,11 +140,11 @@ extension CKNotification {
 public protocol __CKRemoteNotification {}
 
 extension __CKRemoteNotification {
-    /// Creates a notification of the dictionary an app receives with a push.
+    /// Creates a notification from the dictionary that an app receives with a push.
     ///
     /// The result is a ``CKQueryNotification``, ``CKRecordZoneNotification`` or
-    /// ``CKDatabaseNotification`` where the push is of that kind (NOTIF-1). Nil when the push
-    /// is not one of CloudKit (PUSH-16), or not of the class the initializer is called on.
+    /// ``CKDatabaseNotification`` if the push is of that kind (NOTIF-1). Nil if the push is not
+    /// from CloudKit (PUSH-16), or not of the class that the initializer is called on.
     public init?(fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]) {
         // NB: not in one step: casting the optional, optimized code casts what is not there.
         guard let notification = CKNotification.notification(from: notificationDictionary),

@@ -18,7 +18,7 @@ open class CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     /// The ID as the server writes it, a lower-case UUID.
     let rawValue: String
 
-    /// Creates an ID no push has.
+    /// Creates an ID that no push has.
     public override init() {
         rawValue = NewIdentifier.make().lowercased()
         super.init()
@@ -37,7 +37,7 @@ open class CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         super.init()
     }
 
-    /// True: IDs may stand in archives that require secure coding.
+    /// Always true: IDs support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the ID to a keyed archive.

@@ -2,7 +2,21 @@
 import Foundation
 import TidebellWire
 
-/// A push of a ``CKQuerySubscription``: one record that matches was changed (NOTIF-4).
+/// A push from a ``CKQuerySubscription``: a matching record was created, changed or deleted
+/// (NOTIF-4).
+///
+/// ```swift
+/// if let push = CKNotification(fromRemoteNotificationDictionary: userInfo) as? CKQueryNotification,
+///     let recordID = push.recordID
+/// {
+///     switch push.queryNotificationReason {
+///     case .recordCreated, .recordUpdated:
+///         store.keep(try await database.record(for: recordID))
+///     case .recordDeleted:
+///         store.remove(recordID)
+///     }
+/// }
+/// ```
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckquerynotification>.
 open class CKQueryNotification: CKNotification, @unchecked Sendable {
@@ -27,13 +41,13 @@ open class CKQueryNotification: CKNotification, @unchecked Sendable {
         super.init(content, type: NotificationType.query.rawValue)
     }
 
-    /// What happened to the record; an update when the push does not name it.
+    /// What happened to the record; `recordUpdated` if the push does not name a reason.
     open var queryNotificationReason: CKQueryNotification.Reason { reason }
 
     /// The values of the desired keys, by field; nil when the push has none (NOTIF-5, PUSH-23).
     open var recordFields: [String: Any]? { fields.current }
 
-    /// The ID of the record; nil when the push does not name it (NOTIF-10).
+    /// The ID of the record; nil if the push does not name it (NOTIF-10).
     open var recordID: CKRecord.ID? {
         content.recordName.map { CKRecordID(unchecked: $0, zoneID: content.zoneID ?? .default) }
     }

@@ -2,7 +2,15 @@
 import Foundation
 import TidebellWire
 
-/// A push of a ``CKRecordZoneSubscription``: something in the zone changed (NOTIF-6).
+/// A push from a ``CKRecordZoneSubscription``: something in the zone changed (NOTIF-6).
+///
+/// ```swift
+/// let push = CKNotification(fromRemoteNotificationDictionary: userInfo)
+/// if let zoneID = (push as? CKRecordZoneNotification)?.recordZoneID {
+///     let changes = try await database.recordZoneChanges(
+///         inZoneWith: zoneID, since: store.token(of: zoneID))
+/// }
+/// ```
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckrecordzonenotification>.
 open class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
@@ -11,7 +19,7 @@ open class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
         super.init(content, type: NotificationType.recordZone.rawValue)
     }
 
-    /// The zone that changed; nil when the push does not name it (NOTIF-10).
+    /// The zone that changed; nil if the push does not name it (NOTIF-10).
     open var recordZoneID: CKRecordZone.ID? { content.zoneID }
 
     /// The database of the zone (PUSH-19).

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Makes the signed-in user a participant of shares (SHARE-16).
+/// Accepts shares for the signed-in user, who becomes a participant (SHARE-16).
 ///
-/// What is shared is in the user's shared database then, in a zone of the owner's name
-/// (SHARE-17). At most 400 shares (LIMIT-1); each fails by itself. Of old and new callbacks
-/// of the same kind, the new one is called (OP-11).
+/// The shared zones and records are then in the user's shared database, in a zone with the owner's
+/// name (SHARE-17). Takes at most 400 shares (LIMIT-1); each succeeds or fails separately. If the
+/// old and the new callback of the same kind are both set, only the new one is called (OP-11).
 /// See <https://developer.apple.com/documentation/cloudkit/ckacceptsharesoperation>.
 open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
@@ -21,7 +21,7 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
         self.shareMetadatas = shareMetadatas
     }
 
-    /// What ``CKFetchShareMetadataOperation`` returned of the shares.
+    /// The metadata of the shares, from ``CKFetchShareMetadataOperation``.
     open var shareMetadatas: [CKShare.Metadata]?
 
     /// Called once for each share.
@@ -31,7 +31,7 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
         set { oldItemBlock = newValue }
     }
 
-    /// Called once for each share, with the share as it is now.
+    /// Called once for each share, with the share in its new state.
     open var perShareResultBlock:
         ((_ metadata: CKShare.Metadata, _ metadataResult: Result<CKShare, any Error>) -> Void)?
 
@@ -42,7 +42,7 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
         set { oldCompletionBlock = newValue }
     }
 
-    /// Called once; fails only when the operation as a whole did.
+    /// Called once; with an error only if the operation as a whole failed.
     open var acceptSharesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldItemBlock: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)?

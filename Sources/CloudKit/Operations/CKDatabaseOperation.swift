@@ -8,8 +8,8 @@ import TidebellWire
 open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
 
-    /// The database to work with; nil is the private database of the configuration's
-    /// container, or of the default one (OP-1).
+    /// The database to use; nil means the private database of the configuration's container, or of
+    /// the default container (OP-1).
     open var database: CKDatabase?
 
     /// Creates an operation.

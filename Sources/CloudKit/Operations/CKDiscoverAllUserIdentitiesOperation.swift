@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Finds users of the app among the device's contacts: nobody, because Linux has no contacts.
+/// Finds users of the app among the device's contacts: none, because Linux has no contacts.
 ///
-/// Of both callbacks at the end, the result block is called (OP-11).
+/// If both callbacks for the end are set, only the result block is called (OP-11).
 /// See <https://developer.apple.com/documentation/cloudkit/ckdiscoveralluseridentitiesoperation>.
 @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
 open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendable {
@@ -14,7 +14,7 @@ open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendabl
         super.init()
     }
 
-    /// Called once for each user who was found: never.
+    /// Called once for each user who was found; never called on Linux.
     open var userIdentityDiscoveredBlock: ((CKUserIdentity) -> Void)?
 
     /// Called once.
@@ -23,7 +23,7 @@ open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendabl
         set { oldCompletionBlock = newValue }
     }
 
-    /// Called once; fails when the operation was cancelled.
+    /// Called once; with an error if the operation was cancelled.
     open var discoverAllUserIdentitiesResultBlock:
         ((_ operationResult: Result<Void, any Error>) -> Void)?
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Finds users of the app who permitted to be found, by address or record ID (ACCT-6).
+/// Finds users of the app who are discoverable, by address or record ID (ACCT-6).
 ///
-/// At most 400 of them (LIMIT-1). Who did not permit it is not found, like somebody without an
-/// account. Of both callbacks at the end, the result block is called (OP-11).
+/// Takes at most 400 lookup infos (LIMIT-1). Users who are not discoverable are not found, like an
+/// address without an account. If both callbacks for the end are set, only the result block is
+/// called (OP-11).
 /// See <https://developer.apple.com/documentation/cloudkit/ckdiscoveruseridentitiesoperation>.
 @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
 open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
 
-    /// Creates an operation that looks nobody up.
+    /// Creates an operation without lookup infos.
     public override init() {
         super.init()
     }
@@ -21,7 +22,7 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
         self.userIdentityLookupInfos = userIdentityLookupInfos
     }
 
-    /// By what users are looked up.
+    /// The addresses and record IDs to look up.
     open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo] = []
 
     /// Called once for each user who was found.
@@ -33,7 +34,7 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
         set { oldCompletionBlock = newValue }
     }
 
-    /// Called once; fails when the operation as a whole did.
+    /// Called once; with an error if the operation as a whole failed.
     open var discoverUserIdentitiesResultBlock:
         ((_ operationResult: Result<Void, any Error>) -> Void)?
 

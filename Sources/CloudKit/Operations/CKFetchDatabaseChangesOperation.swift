@@ -35,29 +35,28 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
     /// The token of the last fetch; nil fetches the complete state (TOK-6).
     open var previousServerChangeToken: CKServerChangeToken?
 
-    /// The most zones of one request; 0, the default, leaves it to the server (TOK-12).
+    /// The maximum number of zones per request; with 0, the default, the server decides (TOK-12).
     open var resultsLimit = 0
 
-    /// Whether the operation goes on until nothing more is coming (TOK-11); true by default.
+    /// Whether the operation continues until it has fetched all changes (TOK-11); true by default.
     open var fetchAllChanges = true
 
-    /// Called for each zone that is new or has changes, once in a fetch (TOK-7).
+    /// Called for each zone that is new or has changes, once per fetch (TOK-7).
     open var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
 
     /// Called for each zone that was deleted.
     open var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
 
-    /// Called for each zone that the user purged in the system settings; without it the
-    /// block for deleted zones is (TOK-8, TOK-9).
+    /// Called for each zone that the user purged in the system settings; if it is not set, the
+    /// block for deleted zones is called (TOK-8, TOK-9).
     open var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
 
-    /// Called for each zone that went in a reset of encrypted data; without it the block
-    /// for deleted zones is (TOK-8, TOK-10).
+    /// Called for each zone that was deleted because the user reset their encrypted data; if it is
+    /// not set, the block for deleted zones is called (TOK-8, TOK-10).
     open var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock:
         ((CKRecordZone.ID) -> Void)?
 
-    /// Called with the token that covers what was reported so far, between requests
-    /// (TOK-11).
+    /// Called between requests, with a token for the changes that were reported so far (TOK-11).
     open var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
 
     /// Called once, with the token or the error (TOK-20).

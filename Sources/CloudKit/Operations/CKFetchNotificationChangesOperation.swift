@@ -13,7 +13,7 @@ open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable
     // Sendable: see CKOperation.
     private let pageWasNotLast = Locked(false)
 
-    /// Creates an operation that fetches all that is kept.
+    /// Creates an operation that fetches all notifications that the server keeps.
     public override init() {
         super.init()
     }
@@ -24,10 +24,10 @@ open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable
         self.previousServerChangeToken = previousServerChangeToken
     }
 
-    /// The token of the last fetch; nil fetches all that is kept.
+    /// The token of the last fetch; nil fetches all notifications that the server keeps.
     open var previousServerChangeToken: CKServerChangeToken?
 
-    /// The most notifications to fetch; 0, the default, leaves it to the server.
+    /// The maximum number of notifications to fetch; with 0, the default, the server decides.
     open var resultsLimit = 0
 
     /// Whether the server has more; set before the completion block is called.
@@ -35,8 +35,8 @@ open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable
 
     /// Called for each notification.
     ///
-    /// One that was marked read comes once more, with the type `readNotification` and
-    /// nothing but its ID (NOTIF-13).
+    /// A notification that was marked as read is reported again, with the type `readNotification`
+    /// and only its ID (NOTIF-13).
     open var notificationChangedBlock: ((CKNotification) -> Void)?
 
     /// Called once, with the token or the error (NOTIF-12).

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Fetches the changes of one custom zone since a token, a page of them (TOK-28).
+/// Fetches one page of the changes of a custom zone since a token (TOK-28).
 ///
-/// When ``moreComing`` is true afterwards, run another operation with the token the
-/// completion block got.
+/// When ``moreComing`` is true afterwards, run another operation with the token that the completion
+/// block got.
 /// See <https://developer.apple.com/documentation/cloudkit/ckfetchrecordchangesoperation>.
 @available(*, deprecated, message: "Use CKFetchRecordZoneChangesOperation.")
 open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendable {
@@ -32,10 +32,10 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
     /// The token of the last fetch; nil fetches the complete state (TOK-6).
     open var previousServerChangeToken: CKServerChangeToken?
 
-    /// The most records to fetch; 0, the default, leaves it to the server.
+    /// The maximum number of records to fetch; with 0, the default, the server decides.
     open var resultsLimit = 0
 
-    /// The fields to fetch: nil is all, none is system fields only.
+    /// The fields to fetch: nil fetches all fields, an empty array only the system fields.
     open var desiredKeys: [String]?
 
     /// Called for each record that is new or changed.
@@ -47,8 +47,8 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
     /// Whether the server has more; set before the completion block is called.
     open var moreComing: Bool { pageWasNotLast.current }
 
-    /// Called once: with the token, and the client's token of the newest save that gave
-    /// one, or with the zone's error.
+    /// Called once: with the token, and the client token of the latest save that had one, or with
+    /// the zone's error.
     open var fetchRecordChangesCompletionBlock:
         ((CKServerChangeToken?, Data?, (any Error)?) -> Void)?
 

@@ -27,7 +27,7 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCo
         super.init()
     }
 
-    /// Creates a configuration; nil leaves the limit to the server, and fetches all fields.
+    /// Creates a configuration; with nil, the server decides the limit, and all fields are fetched.
     public convenience init(
         previousServerChangeToken: CKServerChangeToken? = nil,
         resultsLimit: Int? = nil,
@@ -54,7 +54,7 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCo
         super.init()
     }
 
-    /// True: configurations may stand in archives that require secure coding.
+    /// Always true: configurations support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the configuration to a keyed archive.
@@ -68,13 +68,13 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCo
         set { state.withLock { $0.previousServerChangeToken = newValue } }
     }
 
-    /// The most records of one request; 0, the default, leaves it to the server (TOK-12).
+    /// The maximum number of records per request; with 0, the default, the server decides (TOK-12).
     open var resultsLimit: Int {
         get { values.resultsLimit }
         set { state.withLock { $0.resultsLimit = newValue } }
     }
 
-    /// The fields to fetch: nil is all, none is system fields only (TOK-13).
+    /// The fields to fetch: nil fetches all fields, an empty array only the system fields (TOK-13).
     open var desiredKeys: [CKRecord.FieldKey]? {
         get { values.desiredKeys }
         set { state.withLock { $0.desiredKeys = newValue } }
@@ -114,7 +114,7 @@ open class CKFetchRecordZoneChangesOptions: NSObject, NSSecureCoding, NSCopying 
         super.init()
     }
 
-    /// True: options may stand in archives that require secure coding.
+    /// Always true: options support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the options to a keyed archive.
@@ -128,13 +128,13 @@ open class CKFetchRecordZoneChangesOptions: NSObject, NSSecureCoding, NSCopying 
         set { state.withLock { $0.previousServerChangeToken = newValue } }
     }
 
-    /// The most records of one request; 0, the default, leaves it to the server.
+    /// The maximum number of records per request; with 0, the default, the server decides.
     open var resultsLimit: Int {
         get { values.resultsLimit }
         set { state.withLock { $0.resultsLimit = newValue } }
     }
 
-    /// The fields to fetch: nil is all, none is system fields only.
+    /// The fields to fetch: nil fetches all fields, an empty array only the system fields.
     open var desiredKeys: [String]? {
         get { values.desiredKeys }
         set { state.withLock { $0.desiredKeys = newValue } }

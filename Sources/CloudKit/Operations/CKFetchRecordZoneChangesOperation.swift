@@ -3,8 +3,8 @@ public import Foundation
 
 /// Fetches which records of custom zones changed since a token.
 ///
-/// Each zone succeeds or fails for itself (TOK-19). Of old and new callbacks of the same
-/// kind, the new one is called (OP-11).
+/// Each zone succeeds or fails separately (TOK-19). If the old and the new callback of the same
+/// kind are both set, only the new one is called (OP-11).
 ///
 /// ```swift
 /// let configuration = CKFetchRecordZoneChangesOperation.ZoneConfiguration()
@@ -25,8 +25,9 @@ public import Foundation
 /// database.add(operation)
 /// ```
 ///
-/// Keep the token only with the changes before it. After `changeTokenExpired`, empty the local copy and fetch without one. What
-/// a zone failed with comes to its own block: ``fetchRecordZoneChangesResultBlock`` never carries `partialFailure` (ERR-3).
+/// Store the token together with the changes before it. After `changeTokenExpired`, empty the local
+/// copy and fetch without a token. The error of a zone is passed to the block of that zone:
+/// ``fetchRecordZoneChangesResultBlock`` never gets `partialFailure` (ERR-3).
 /// See <https://developer.apple.com/documentation/cloudkit/ckfetchrecordzonechangesoperation>.
 open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
@@ -63,17 +64,17 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     /// The IDs of the zones.
     open var recordZoneIDs: [CKRecordZone.ID]?
 
-    /// From where and how each zone is fetched; a zone that is missing is fetched whole.
+    /// The configuration for each zone; a zone without one is fetched completely.
     open var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
 
-    /// From where and how each zone is fetched.
+    /// The options for each zone.
     @available(*, deprecated, renamed: "configurationsByRecordZoneID")
     open var optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? {
         get { configurationsByRecordZoneID?.mapValues { ZoneOptions($0.values) } }
         set { configurationsByRecordZoneID = newValue?.mapValues { ZoneConfiguration($0.values) } }
     }
 
-    /// Whether the operation goes on until nothing more is coming (TOK-11); true by default.
+    /// Whether the operation continues until it has fetched all changes (TOK-11); true by default.
     open var fetchAllChanges = true
 
     /// Called for each record that changed.
@@ -91,8 +92,8 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     open var recordWithIDWasDeletedBlock:
         ((_ recordID: CKRecord.ID, _ recordType: CKRecord.RecordType) -> Void)?
 
-    /// Called with the token that covers what was reported of a zone so far; between
-    /// requests, and only when all changes are fetched (TOK-11).
+    /// Called between requests, with a token for the changes of a zone that were reported so far;
+    /// only if all changes are fetched (TOK-11).
     open var recordZoneChangeTokensUpdatedBlock:
         ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
 
@@ -126,7 +127,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         set { oldCompletionBlock = newValue }
     }
 
-    /// Called once; fails only when the operation as a whole did.
+    /// Called once; with an error only if the operation as a whole failed.
     open var fetchRecordZoneChangesResultBlock:
         ((_ operationResult: Result<Void, any Error>) -> Void)?
 

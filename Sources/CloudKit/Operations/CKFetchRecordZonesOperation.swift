@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Fetches record zones: all, or those of some IDs.
+/// Fetches record zones: all, or those with given IDs.
 ///
-/// A zone that does not exist fails by itself with `zoneNotFound`. Of old and new
-/// callbacks of the same kind, the new one is called (OP-11).
+/// A zone that does not exist fails separately, with `zoneNotFound`. If the old and the new
+/// callback of the same kind are both set, only the new one is called (OP-11).
 /// See <https://developer.apple.com/documentation/cloudkit/ckfetchrecordzonesoperation>.
 open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
@@ -20,7 +20,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
         recordZoneIDs = zoneIDs
     }
 
-    /// Returns an operation that fetches all zones, the default zone too (ZONE-7).
+    /// Returns an operation that fetches all zones, including the default zone (ZONE-7).
     open class func fetchAllRecordZonesOperation() -> Self {
         let operation = self.init()
         operation.fetchesAll = true
@@ -49,7 +49,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
         set { oldCompletionBlock = newValue }
     }
 
-    /// Called once; fails only when the operation as a whole did.
+    /// Called once; with an error only if the operation as a whole failed.
     open var fetchRecordZonesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var fetchesAll = false

@@ -3,9 +3,9 @@ import Foundation
 
 /// Fetches records by their IDs, from one zone or several (REC-13).
 ///
-/// At most 400 records (LIMIT-1). A record that does not exist fails by itself with
-/// `unknownItem` (REC-12). Of old and new callbacks of the same kind, the new one is
-/// called (OP-11).
+/// Takes at most 400 IDs (LIMIT-1). A record that does not exist fails separately, with
+/// `unknownItem` (REC-12). If the old and the new callback of the same kind are both set, only the
+/// new one is called (OP-11).
 /// See <https://developer.apple.com/documentation/cloudkit/ckfetchrecordsoperation>.
 open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
@@ -31,10 +31,10 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The IDs of the records.
     open var recordIDs: [CKRecord.ID]?
 
-    /// The fields to fetch: nil is all, none is system fields only.
+    /// The fields to fetch: nil fetches all fields, an empty array only the system fields.
     open var desiredKeys: [CKRecord.FieldKey]?
 
-    /// Called with a record's ID and how much of it is there, from 0 to 1.
+    /// Called with a record's ID and the progress of its download, from 0 to 1.
     open var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
 
     /// Called once for each record.
@@ -56,7 +56,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         set { oldCompletionBlock = newValue }
     }
 
-    /// Called once; fails only when the operation as a whole did.
+    /// Called once; with an error only if the operation as a whole failed.
     open var fetchRecordsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var fetchesCurrentUser = false

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Fetches what is known of shares from their URLs, without accepting them (SHARE-18).
+/// Fetches the metadata of shares from their URLs, without accepting them (SHARE-18).
 ///
-/// At most 400 URLs (LIMIT-1). A URL that leads nowhere, or to a share to which the user is
-/// not invited, fails by itself. Of old and new callbacks of the same kind, the new one is
-/// called (OP-11).
+/// Takes at most 400 URLs (LIMIT-1). A URL of a share that does not exist, or that the user is not
+/// invited to, fails separately. If the old and the new callback of the same kind are both set,
+/// only the new one is called (OP-11).
 /// See <https://developer.apple.com/documentation/cloudkit/ckfetchsharemetadataoperation>.
 open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
@@ -24,10 +24,11 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     /// The URLs of the shares.
     open var shareURLs: [URL]?
 
-    /// Whether to fetch the record that is shared, too; ignored for zone-wide shares.
+    /// Whether to fetch the root record, too; ignored for zone-wide shares.
     open var shouldFetchRootRecord = false
 
-    /// The fields of that record to fetch: nil is all, none is system fields only.
+    /// The fields of that record to fetch: nil fetches all fields, an empty array only the system
+    /// fields.
     open var rootRecordDesiredKeys: [CKRecord.FieldKey]?
 
     /// Called once for each URL.
@@ -48,7 +49,7 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
         set { oldCompletionBlock = newValue }
     }
 
-    /// Called once; fails only when the operation as a whole did.
+    /// Called once; with an error only if the operation as a whole failed.
     open var fetchShareMetadataResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldItemBlock: ((URL, CKShare.Metadata?, (any Error)?) -> Void)?

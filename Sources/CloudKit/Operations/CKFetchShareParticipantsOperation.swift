@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Makes participants, to be added to a share, of addresses and of record IDs of users
+/// Fetches participants for addresses and record IDs of users, so that they can be added to a share
 /// (SHARE-22).
 ///
-/// At most 400 of them (LIMIT-1); each fails by itself. An address without an account makes a
-/// participant, too. Of old and new callbacks of the same kind, the new one is called (OP-11).
+/// Takes at most 400 lookup infos (LIMIT-1); each succeeds or fails separately. An address without
+/// an account also gives a participant. If the old and the new callback of the same kind are both
+/// set, only the new one is called (OP-11).
 /// See <https://developer.apple.com/documentation/cloudkit/ckfetchshareparticipantsoperation>.
 open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
 
-    /// Creates an operation that looks nobody up.
+    /// Creates an operation without lookup infos.
     public override init() {
         super.init()
     }
@@ -21,17 +22,17 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
         self.userIdentityLookupInfos = userIdentityLookupInfos
     }
 
-    /// By what participants are looked up.
+    /// The addresses and record IDs to look up.
     open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
 
-    /// Called once for each participant; not for one that failed.
+    /// Called once for each participant; not for a lookup that failed.
     @available(*, deprecated, renamed: "perShareParticipantResultBlock")
     open var shareParticipantFetchedBlock: ((CKShare.Participant) -> Void)? {
         get { oldItemBlock }
         set { oldItemBlock = newValue }
     }
 
-    /// Called once for each one who is looked up.
+    /// Called once for each lookup info.
     open var perShareParticipantResultBlock:
         (
             (
@@ -47,7 +48,7 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
         set { oldCompletionBlock = newValue }
     }
 
-    /// Called once; fails only when the operation as a whole did.
+    /// Called once; with an error only if the operation as a whole failed.
     open var fetchShareParticipantsResultBlock:
         ((_ operationResult: Result<Void, any Error>) -> Void)?
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Fetches subscriptions: all, or those of some IDs.
+/// Fetches subscriptions: all, or those with given IDs.
 ///
-/// A subscription that does not exist fails by itself with `unknownItem`. Of old and new
-/// callbacks of the same kind, the new one is called (OP-11).
+/// A subscription that does not exist fails separately, with `unknownItem`. If the old and the new
+/// callback of the same kind are both set, only the new one is called (OP-11).
 /// See <https://developer.apple.com/documentation/cloudkit/ckfetchsubscriptionsoperation>.
 open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
@@ -54,7 +54,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
         set { oldCompletionBlock = newValue }
     }
 
-    /// Called once; fails only when the operation as a whole did.
+    /// Called once; with an error only if the operation as a whole failed.
     open var fetchSubscriptionsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var fetchesAll = false

@@ -2,12 +2,12 @@
 import Foundation
 import TidebellWire
 
-/// Exchanges an API token for a web token of the signed-in user, with which a web page or
-/// another program uses the user's data in the container (ACCT-10).
+/// Exchanges an API token for a web token of the signed-in user, with which a web page or another
+/// program can use the user's data in the container (ACCT-10).
 ///
-/// The token is for a client of the Web Services API, which replaces it by the one that
-/// answers carry in `X-Apple-CloudKit-Web-Auth-Token`; one that does not can use it for
-/// half an hour. API tokens are per container and environment (ENV-6). Of both callbacks,
+/// The token is for a client of the Web Services API. The client should replace it by the token in
+/// the header `X-Apple-CloudKit-Web-Auth-Token` of answers; otherwise it can use the token for half
+/// an hour. API tokens are per container and environment (ENV-6). If both callbacks are set, only
 /// the result block is called (OP-11).
 /// See <https://developer.apple.com/documentation/cloudkit/ckfetchwebauthtokenoperation>.
 open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendable {
@@ -24,7 +24,7 @@ open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendabl
         apiToken = APIToken
     }
 
-    /// The API token to exchange; needed.
+    /// The API token to exchange; required.
     open var apiToken: String?
 
     /// Called once, with the web token.
@@ -36,8 +36,8 @@ open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendabl
 
     /// Called once, with the web token.
     ///
-    /// Fails with `notAuthenticated` when nobody is signed in or the API token is none of
-    /// the container, with `invalidArguments` when it is missing.
+    /// Fails with `notAuthenticated` if no user is signed in or the API token does not belong to
+    /// the container, and with `invalidArguments` if the API token is missing.
     open var fetchWebAuthTokenResultBlock: ((_ operationResult: Result<String, any Error>) -> Void)?
 
     private var oldCompletionBlock: ((String?, (any Error)?) -> Void)?

@@ -25,8 +25,8 @@ open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
     /// The IDs of the notifications to mark; at most 400.
     open var notificationIDs: [CKNotification.ID]?
 
-    /// Called once, with the IDs that are marked now; with `partialFailure` when the
-    /// user's history does not have some.
+    /// Called once, with the IDs that are now marked; with `partialFailure` if some are not in the
+    /// user's history.
     open var markNotificationsReadCompletionBlock: (([CKNotification.ID]?, (any Error)?) -> Void)?
 
     override func plan() -> OperationPlan {

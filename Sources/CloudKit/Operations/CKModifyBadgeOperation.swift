@@ -24,7 +24,7 @@ open class CKModifyBadgeOperation: CKOperation, @unchecked Sendable {
         self.badgeValue = badgeValue
     }
 
-    /// The number to set; 0, the default, for none.
+    /// The number to set; 0, the default, removes the badge.
     open var badgeValue = 0
 
     /// Called once.

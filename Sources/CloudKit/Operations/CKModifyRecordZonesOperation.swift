@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Saves and deletes record zones, each for itself.
+/// Saves and deletes record zones; each succeeds or fails separately.
 ///
-/// Custom zones exist in the private database only (ZONE-2). Saving a zone that exists
-/// changes nothing (ZONE-5); deleting one deletes its records (ZONE-6). Of old and new
-/// callbacks of the same kind, the new one is called (OP-11).
+/// Custom zones exist in the private database only (ZONE-2). Saving a zone that exists changes
+/// nothing (ZONE-5); deleting one deletes its records (ZONE-6). If the old and the new callback of
+/// the same kind are both set, only the new one is called (OP-11).
 /// See <https://developer.apple.com/documentation/cloudkit/ckmodifyrecordzonesoperation>.
 open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
@@ -49,7 +49,7 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
         set { oldCompletionBlock = newValue }
     }
 
-    /// Called once; fails only when the operation as a whole did.
+    /// Called once; with an error only if the operation as a whole failed.
     open var modifyRecordZonesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldCompletionBlock: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?

@@ -3,12 +3,12 @@ public import Foundation
 
 /// Saves and deletes records.
 ///
-/// In custom zones all items of a zone succeed or none, unless ``isAtomic`` is false;
-/// several zones may be mixed (SAVE-14, SAVE-18). At most 400 items (LIMIT-1). Without
-/// items the operation succeeds (SAVE-22).
+/// In a custom zone either all items succeed or none, unless ``isAtomic`` is false. Items may be in
+/// different zones (SAVE-14, SAVE-18). Takes at most 400 items (LIMIT-1). Without items the
+/// operation succeeds (SAVE-22).
 ///
-/// Of old and new callbacks of the same kind, the new one is called (OP-11). Records
-/// that were saved have the server's tag and dates, and no changed keys (SAVE-29).
+/// If the old and the new callback of the same kind are both set, only the new one is called
+/// (OP-11). Records that were saved have the server's tag and dates, and no changed keys (SAVE-29).
 ///
 /// ```swift
 /// let operation = CKModifyRecordsOperation(
@@ -26,15 +26,15 @@ public import Foundation
 open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
 
-    /// What a save does when the server's record is another version (SAVE-1).
+    /// What a save does if the server has another version of the record (SAVE-1).
     public enum RecordSavePolicy: Int, Sendable {
-        /// Saves changed fields; fails with `serverRecordChanged` unless the server's
-        /// record is the one the change was made on (SAVE-2).
+        /// Saves changed fields; fails with `serverRecordChanged` if the server's record was
+        /// changed since it was fetched (SAVE-2).
         case ifServerRecordUnchanged = 0
-        /// Saves changed fields over whatever the server has (SAVE-3).
+        /// Saves changed fields, whatever version the server has (SAVE-3).
         case changedKeys = 1
-        /// Saves all fields over whatever the server has; those that only the server has
-        /// stay (SAVE-3).
+        /// Saves all fields, whatever version the server has; fields that only the server has are
+        /// kept (SAVE-3).
         case allKeys = 2
     }
 
@@ -59,17 +59,17 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The IDs of the records to delete, whatever their version.
     open var recordIDsToDelete: [CKRecord.ID]?
 
-    /// What a save does when the server's record is another version.
+    /// What a save does if the server has another version of the record.
     open var savePolicy = RecordSavePolicy.ifServerRecordUnchanged
 
-    /// A mark that comes back with the tokens of zones fetched later, to show which of
-    /// the own changes they include (TOK-24).
+    /// A value that is returned with change tokens fetched later, which shows which of the app's
+    /// own changes they include (TOK-24).
     open var clientChangeTokenData: Data?
 
-    /// Whether all items of a custom zone succeed or none (SAVE-14); true by default.
+    /// Whether either all items of a custom zone succeed or none (SAVE-14); true by default.
     open var isAtomic = true
 
-    /// Called with a record and how much of it was sent, from 0 to 1 (SAVE-19).
+    /// Called with a record and the progress of its upload, from 0 to 1 (SAVE-19).
     open var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
 
     /// Called once for each record to save.
@@ -96,7 +96,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         set { oldCompletionBlock = newValue }
     }
 
-    /// Called once; fails only when the operation as a whole did.
+    /// Called once; with an error only if the operation as a whole failed.
     open var modifyRecordsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldSaveBlock: ((CKRecord, (any Error)?) -> Void)?

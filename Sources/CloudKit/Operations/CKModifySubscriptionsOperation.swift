@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Saves and deletes subscriptions, each for itself.
+/// Saves and deletes subscriptions; each succeeds or fails separately.
 ///
-/// Saving one whose ID exists replaces it (SUB-30). Of old and new callbacks of the same
-/// kind, the new one is called (OP-11).
+/// Saving a subscription whose ID exists replaces that subscription (SUB-30). If the old and the
+/// new callback of the same kind are both set, only the new one is called (OP-11).
 /// See <https://developer.apple.com/documentation/cloudkit/ckmodifysubscriptionsoperation>.
 open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
@@ -26,8 +26,8 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
 
     /// The subscriptions to save.
     ///
-    /// A query subscription whose predicate CloudKit does not take, such as one with
-    /// OR, fails with `invalidArguments` (QUERY-2 to 7).
+    /// A query subscription with a predicate that CloudKit does not support, such as one with OR,
+    /// fails with `invalidArguments` (QUERY-2 to 7).
     open var subscriptionsToSave: [CKSubscription]?
 
     /// The IDs of the subscriptions to delete.
@@ -62,7 +62,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
         set { oldCompletionBlock = newValue }
     }
 
-    /// Called once; fails only when the operation as a whole did.
+    /// Called once; with an error only if the operation as a whole failed.
     open var modifySubscriptionsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldCompletionBlock:

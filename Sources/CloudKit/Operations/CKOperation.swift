@@ -4,12 +4,12 @@ import TidebellWire
 
 /// What every operation on a container or a database has in common.
 ///
-/// A real `Operation`: add it to a database, a container or a queue of your own, or
-/// start it yourself; dependencies, cancellation and `completionBlock` work as with
-/// every operation. Its callbacks come one at a time from a serial queue of its own:
-/// those of items first, then the one with the result, then `completionBlock` (OP-3).
+/// It is an `Operation`: add it to a database, a container or your own queue, or start it yourself.
+/// Dependencies, cancellation and `completionBlock` work as with every operation. Callbacks are
+/// called one at a time on a serial queue of the operation: first those for items, then the one
+/// with the result, then `completionBlock` (OP-3).
 ///
-/// An operation runs once. What is set after it started has no effect (OP-4).
+/// An operation runs once. Properties that are set after it started have no effect (OP-4).
 /// See <https://developer.apple.com/documentation/cloudkit/ckoperation>.
 open class CKOperation: Operation, @unchecked Sendable {
     // Sendable: as with every operation, one thread sets the properties before it starts;
@@ -45,10 +45,10 @@ open class CKOperation: Operation, @unchecked Sendable {
         super.init()
     }
 
-    /// The ID of the operation; the server puts it into its log (OP-10).
+    /// The ID of the operation; the server logs it (OP-10).
     public internal(set) var operationID: CKOperation.ID
 
-    /// How the operation runs; the group's default where nothing is set (OP-2).
+    /// How the operation runs; properties that are not set come from the group's default (OP-2).
     ///
     /// Never nil; setting nil resets it.
     open var configuration: CKOperation.Configuration! {
@@ -65,11 +65,11 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// The group the operation belongs to; nil for none.
     open var group: CKOperationGroup?
 
-    /// Called when a long-lived operation is kept on this device: from now on it survives
-    /// the end of the process (OP-9).
+    /// Called when a long-lived operation is stored on this device: from now on it survives the end
+    /// of the process (OP-9).
     ///
-    /// Not called for an operation that cannot be kept: one of a kind that has nothing to
-    /// keep, on a device without a state folder, or beyond 200 operations or 64 MB.
+    /// Not called for an operation that cannot be stored: of a kind that is never stored, on a
+    /// device without a state folder, or beyond 200 operations or 64 MB.
     open var longLivedOperationWasPersistedBlock: (() -> Void)?
 
     /// Returns the work, which keeps to the operation's present properties (OP-4).
@@ -89,7 +89,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// True: `start()` returns before the operation is finished.
     open override var isAsynchronous: Bool { true }
 
-    /// Whether the operation is at work.
+    /// Whether the operation is running.
     open override var isExecuting: Bool { execution.withLock { $0.phase == .running } }
 
     /// Whether the operation has called its last callback.
@@ -97,7 +97,8 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     /// Starts the operation; a second call does nothing (OP-4).
     ///
-    /// An operation that was cancelled before reports this in its callbacks, and finishes.
+    /// An operation that was cancelled before it started reports this in its callbacks and
+    /// finishes.
     open override func start() {
         let isFirst = execution.withLock { execution in
             defer { execution.wasStarted = true }
@@ -113,9 +114,9 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// Does the work of the operation; `start()` calls it, unless the operation was
     /// cancelled before.
     ///
-    /// A subclass may override it, to set last properties before it calls `super.main()`,
-    /// which returns at once; without that call the operation is finished when the method
-    /// of the subclass returns.
+    /// A subclass may override it to set properties before it calls `super.main()`, which returns
+    /// at once. Without that call, the operation is finished when the method of the subclass
+    /// returns.
     open override func main() { beginWork() }
 
     /// Begins the work, which keeps to the operation's present properties; once.
@@ -139,9 +140,9 @@ open class CKOperation: Operation, @unchecked Sendable {
         begin(plan, run, keeping: draft)
     }
 
-    /// Cancels the operation: what was not done yet fails with `operationCancelled`.
+    /// Cancels the operation: items that are not done yet fail with `operationCancelled`.
     ///
-    /// Callbacks that are on their way still come (OP-8).
+    /// Callbacks that are already scheduled are still called (OP-8).
     open override func cancel() {
         super.cancel()
         execution.withLock { $0.task }?.cancel()

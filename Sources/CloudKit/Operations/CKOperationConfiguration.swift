@@ -9,8 +9,8 @@ extension CKOperation {
 
 /// How operations run. Known as `CKOperation.Configuration`.
 ///
-/// Remembers which properties were set: an operation takes from its group what was
-/// not set for it (OP-2).
+/// A configuration knows which properties were set: an operation takes the others from its group
+/// (OP-2).
 /// See <https://developer.apple.com/documentation/cloudkit/ckoperation/configuration-swift.class>.
 open class CKOperationConfiguration: NSObject, @unchecked Sendable {
     // Sendable: the state is behind a lock.
@@ -27,7 +27,7 @@ open class CKOperationConfiguration: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// The container of operations that have no database; nil is the default container.
+    /// The container of operations that have no database; nil means the default container.
     open var container: CKContainer? {
         get { values.container }
         set { state.withLock { $0.container = newValue } }
@@ -47,7 +47,7 @@ open class CKOperationConfiguration: NSObject, @unchecked Sendable {
 
     /// Whether the operation should outlive the app; false when not set (OP-9).
     ///
-    /// Such an operation waits for the network, whatever its quality of service.
+    /// A long-lived operation waits for the network, whatever its quality of service.
     open var isLongLived: Bool {
         get { values.isLongLived ?? false }
         set { state.withLock { $0.isLongLived = newValue } }
@@ -62,9 +62,8 @@ open class CKOperationConfiguration: NSObject, @unchecked Sendable {
     /// The longest time for an operation with all its requests, in seconds; a week when
     /// not set (LIMIT-14).
     ///
-    /// When not set there is no bound for `.userInteractive` and `.userInitiated`, whose
-    /// operations fail with the first failure of the network, unless they are long-lived
-    /// (OP-5).
+    /// When not set, there is no limit for `.userInteractive` and `.userInitiated`, whose
+    /// operations fail at the first network failure, unless they are long-lived (OP-5).
     open var timeoutIntervalForResource: TimeInterval {
         get { values.timeoutIntervalForResource ?? Values.defaultResourceTimeout }
         set { state.withLock { $0.timeoutIntervalForResource = newValue } }
@@ -73,14 +72,14 @@ open class CKOperationConfiguration: NSObject, @unchecked Sendable {
     /// What was set.
     var values: Values { state.current }
 
-    /// Returns a configuration in which the same is set.
+    /// Returns a configuration in which the same properties are set.
     func copied() -> CKOperationConfiguration {
         CKOperationConfiguration(values)
     }
 }
 
 extension CKOperationConfiguration: NSCopying {
-    /// Returns a configuration in which the same is set.
+    /// Returns a configuration in which the same properties are set.
     public func copy(with zone: NSZone? = nil) -> Any { copied() }
 }
 

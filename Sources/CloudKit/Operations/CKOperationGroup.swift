@@ -2,10 +2,10 @@
 public import Foundation
 import TidebellWire
 
-/// Operations that belong together in the eyes of the user, such as one sync.
+/// Operations that belong together for the user, such as one sync.
 ///
-/// A group gives its operations a default configuration and the server's log an ID; it
-/// gives no atomicity (OP-10).
+/// A group gives its operations a default configuration, and an ID that the server logs. It does
+/// not make them atomic (OP-10).
 /// See <https://developer.apple.com/documentation/cloudkit/ckoperationgroup>.
 open class CKOperationGroup: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     // Sendable: the ID is a constant, the rest is behind a lock.
@@ -32,7 +32,7 @@ open class CKOperationGroup: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
 
     private let state: Locked<Values>
 
-    /// Creates a group with an ID of its own.
+    /// Creates a group with a new ID.
     public override init() {
         operationGroupID = NewIdentifier.make()
         state = Locked(Values())
@@ -54,7 +54,7 @@ open class CKOperationGroup: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         super.init()
     }
 
-    /// True: groups may stand in archives that require secure coding.
+    /// Always true: groups support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the group to a keyed archive; the container of its configuration is left out.
@@ -67,7 +67,7 @@ open class CKOperationGroup: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     /// The ID of the group.
     public let operationGroupID: String
 
-    /// What the group's operations take where they set nothing themselves (OP-2).
+    /// The configuration for properties that the group's operations do not set themselves (OP-2).
     ///
     /// Never nil; setting nil resets it.
     open var defaultConfiguration: CKOperation.Configuration! {
@@ -84,7 +84,7 @@ open class CKOperationGroup: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         set { state.withLock { $0.name = newValue } }
     }
 
-    /// The number of items, as far as the app knows it.
+    /// The expected number of items.
     open var quantity: Int {
         get { state.current.quantity }
         set { state.withLock { $0.quantity = newValue } }

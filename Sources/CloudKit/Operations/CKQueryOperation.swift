@@ -3,9 +3,9 @@ import Foundation
 
 /// Searches a database for records, a page of results at a time.
 ///
-/// One request: when there is more, the result is a cursor, from which another operation
-/// goes on (QUERY-16, QUERY-17). Of old and new callbacks of the same kind, the new one
-/// is called (QUERY-19).
+/// The operation sends one request. If there are more results, it returns a cursor, with which
+/// another operation continues (QUERY-16, QUERY-17). If the old and the new callback of the same
+/// kind are both set, only the new one is called (QUERY-19).
 ///
 /// ```swift
 /// func fetch(_ operation: CKQueryOperation) {
@@ -25,10 +25,10 @@ import Foundation
 open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
 
-    /// Where the results of a query go on.
+    /// The position at which the next page of results begins.
     public typealias Cursor = CKQueryCursor
 
-    /// The results limit that leaves the number to the server: 0 (QUERY-16).
+    /// The results limit with which the server decides the number: 0 (QUERY-16).
     public static let maximumResults: Int = 0
 
     /// Creates an operation without a query.
@@ -42,29 +42,30 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         self.query = query
     }
 
-    /// Creates an operation that goes on where another one ended.
+    /// Creates an operation that continues where another one ended.
     public convenience init(cursor: CKQueryOperation.Cursor) {
         self.init()
         self.cursor = cursor
     }
 
-    /// What to search for; a copy of what was set. Ignored beside a cursor (QUERY-17).
+    /// What to search for; the property keeps a copy. Ignored if there is a cursor (QUERY-17).
     open var query: CKQuery? {
         get { ownQuery }
         set { ownQuery = newValue?.copy() as? CKQuery }
     }
 
-    /// Where to go on; nil begins at the first result.
+    /// Where to continue; nil starts at the first result.
     open var cursor: CKQueryOperation.Cursor?
 
-    /// The zone to search; nil is every zone of the database, which a shared database does
-    /// not offer (QUERY-12, QUERY-13). Ignored beside a cursor.
+    /// The zone to search; nil means every zone of the database, which is not supported in a shared
+    /// database (QUERY-12, QUERY-13). Ignored if there is a cursor.
     open var zoneID: CKRecordZone.ID?
 
-    /// The most records to fetch; fewer may come, also when there are more (QUERY-16).
+    /// The maximum number of records to fetch; the server may return fewer, even if there are more
+    /// (QUERY-16).
     open var resultsLimit = CKQueryOperation.maximumResults
 
-    /// The fields to fetch: nil is all, none is system fields only.
+    /// The fields to fetch: nil fetches all fields, an empty array only the system fields.
     open var desiredKeys: [CKRecord.FieldKey]?
 
     /// Called for each record, in the order of the query.
@@ -74,8 +75,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         set { oldRecordBlock = newValue }
     }
 
-    /// Called for each record, in the order of the query, with the record or why it could
-    /// not be fetched (QUERY-19).
+    /// Called for each record, in the order of the query, with the record or an error (QUERY-19).
     open var recordMatchedBlock:
         ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
 
@@ -87,8 +87,8 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         set { oldCompletionBlock = newValue }
     }
 
-    /// Called once, with a cursor when there is more; fails only when the operation as a
-    /// whole did.
+    /// Called once, with a cursor when there is more; with an error only if the operation as a
+    /// whole failed.
     open var queryResultBlock:
         ((_ operationResult: Result<CKQueryOperation.Cursor?, any Error>) -> Void)?
 

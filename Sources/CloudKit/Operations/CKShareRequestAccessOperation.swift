@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Asks the owners of shares to be let in, by the URLs of the shares (SHARE-21).
+/// Asks the owners of shares for access, by the URLs of the shares (SHARE-21).
 ///
-/// Who manages a share sees the request in ``CKShare/requesters``, and its devices are notified. At most
-/// 400 URLs (LIMIT-1), each by itself: one fails with `unknownItem` where nobody may ask for access or
-/// there is no share, which the server does not tell apart, and with `participantAlreadyInvited`
-/// where the user only has to accept (ERR-46).
+/// The owner and administrators of a share see the request in ``CKShare/requesters``, and their
+/// devices are notified. Takes at most 400 URLs (LIMIT-1), and each succeeds or fails separately:
+/// with `unknownItem` if the share does not permit requests or does not exist, which the server
+/// does not distinguish, and with `participantAlreadyInvited` if the user only has to accept
+/// (ERR-46).
 /// See <https://developer.apple.com/documentation/cloudkit/cksharerequestaccessoperation>.
 open class CKShareRequestAccessOperation: CKOperation, @unchecked Sendable {
     // Sendable: see CKOperation.
@@ -25,10 +26,11 @@ open class CKShareRequestAccessOperation: CKOperation, @unchecked Sendable {
     /// The URLs of the shares.
     open var shareURLs: [URL]?
 
-    /// Called once for each URL; succeeds when the request is with the owner.
+    /// Called once for each URL; success means that the server has stored the request for the
+    /// owner.
     open var perShareAccessRequestResultBlock: ((URL, Result<Void, any Error>) -> Void)?
 
-    /// Called once; fails only when the operation as a whole did.
+    /// Called once; with an error only if the operation as a whole failed.
     open var shareAccessRequestResultBlock: ((Result<Void, any Error>) -> Void)?
 
     override func plan() -> OperationPlan {

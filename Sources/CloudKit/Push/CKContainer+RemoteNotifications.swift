@@ -2,9 +2,9 @@
 import Foundation
 
 extension CKContainer {
-    /// Registers the device for the pushes of this container's subscriptions. Tidebell
-    /// addition: what `registerForRemoteNotifications` and `didReceiveRemoteNotification`
-    /// of an app's delegate are on Apple's platforms.
+    /// Registers the device for the pushes of this container's subscriptions. Tidebell addition: it
+    /// replaces `registerForRemoteNotifications` and `didReceiveRemoteNotification` of an app's
+    /// delegate on Apple's platforms.
     ///
     /// ```swift
     /// try await container.registerForRemoteNotifications { userInfo in
@@ -13,15 +13,15 @@ extension CKContainer {
     /// }
     /// ```
     ///
-    /// Pushes come one after the other, in the server's order, each once in the life of
-    /// the process; none is lost while the device is offline or the process is not
-    /// running, as long as the server keeps it. A push whose handling did not return
-    /// before the process ended comes again (PUSH-13).
+    /// Pushes arrive one after the other, in the server's order, each once in the life of the
+    /// process. No push is lost while the device is offline or the process is not running, as long
+    /// as the server keeps it. If the process ends before the closure returns, the push is
+    /// delivered again (PUSH-13).
     ///
-    /// - Parameter didReceiveRemoteNotification: What to do with a push's payload, made of
-    ///   plain Foundation values. Waits with the next push until it returns.
-    /// - Returns: The registration, once the server has registered the device and pushes
-    ///   flow.
+    /// - Parameter didReceiveRemoteNotification: Called with the payload of each push, as
+    ///   Foundation values. The next push is not delivered until it returns.
+    /// - Returns: The registration, when the server has registered the device and pushes can
+    ///   arrive.
     /// - Throws: `notAuthenticated` without a signed-in user, `networkUnavailable` and
     ///   similar when the server cannot be reached; always a ``CKError``.
     @discardableResult

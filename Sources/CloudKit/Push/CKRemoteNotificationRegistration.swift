@@ -3,9 +3,8 @@ import Foundation
 
 /// A device's registration for the pushes of a container. Tidebell addition.
 ///
-/// Lasts until it is cancelled, the process ends, or the server refuses the device's
-/// tokens; dropping the object does not end it. Lost connections are restored by
-/// themselves.
+/// It lasts until it is cancelled, the process ends, or the server refuses the device's tokens;
+/// releasing the object does not end it. Lost connections are restored automatically.
 public final class CKRemoteNotificationRegistration: Sendable {
     private let state: Locked<State>
 
@@ -53,14 +52,14 @@ public final class CKRemoteNotificationRegistration: Sendable {
         throw .cancelled()
     }
 
-    /// Ends the registration: no further push is handed over, a push that is being
-    /// handled sees its task cancelled, and the server learns how far the app came.
+    /// Ends the registration: no further push is delivered, the task of a push that is being
+    /// handled is cancelled, and the server is notified which pushes the app has handled.
     public func cancel() {
         state.withLock { $0.task }?.cancel()
     }
 
-    /// Why the registration ended by itself, such as `notAuthenticated` when the web token
-    /// is no longer accepted; nil while it lasts and when it was cancelled.
+    /// Why the registration ended without being cancelled, such as `notAuthenticated` when the web
+    /// token is no longer accepted; otherwise nil.
     public var failure: CKError? { state.current.failure }
 
     /// Whether pushes are still received.
@@ -68,7 +67,7 @@ public final class CKRemoteNotificationRegistration: Sendable {
         state.withLock { !$0.hasEnded && $0.task?.isCancelled != true }
     }
 
-    /// Waits until the registration has ended, one way or the other.
+    /// Waits until the registration has ended, for any reason.
     public func waitUntilEnded() async {
         await state.withLock { $0.task }?.value
     }

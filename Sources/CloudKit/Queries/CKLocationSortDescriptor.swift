@@ -13,7 +13,7 @@ open class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
     /// Creates a descriptor.
     ///
     /// - Parameters:
-    ///   - key: The name of a field that holds locations.
+    ///   - key: The name of a field with locations.
     ///   - relativeLocation: The location that distances are measured from.
     public init(key: String, relativeLocation: CLLocation) {
         location = relativeLocation
@@ -26,8 +26,8 @@ open class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
 
     /// Reads a descriptor from an archive.
     ///
-    /// A damaged archive fails its unarchiver; without one that reports failures, the
-    /// result sorts by the distance of nothing.
+    /// If the archive is damaged, the unarchiver fails; if it does not report failures, the result
+    /// sorts by the distance of nothing.
     public required convenience init(coder: NSCoder) {
         let values = coder.decodeArchiveBlob(Values.self)
         if values == nil { coder.failDecoding(of: CKLocationSortDescriptor.self) }
@@ -37,7 +37,7 @@ open class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
         )
     }
 
-    /// True: descriptors may stand in archives that require secure coding.
+    /// Always true: descriptors support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the descriptor to a keyed archive.

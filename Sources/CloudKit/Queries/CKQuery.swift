@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Which records to look for, and in which order (QUERY-1).
+/// A search for records of one type that match a predicate, with the order of the results
+/// (QUERY-1).
 ///
 /// ```swift
 /// let query = CKQuery(
@@ -22,7 +23,7 @@ open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
 
     /// Creates a query whose results have no order.
     ///
-    /// A predicate CloudKit does not take is refused when the query is used.
+    /// A predicate that CloudKit does not support is refused when the query is used.
     ///
     /// - Precondition: `recordType` is not empty (QUERY-1).
     public convenience init(recordType: CKRecord.RecordType, predicate: NSPredicate) {
@@ -43,8 +44,8 @@ open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
 
     /// Reads a query from an archive.
     ///
-    /// A damaged archive fails its unarchiver; without one that reports failures, the
-    /// result is a query that finds nothing.
+    /// If the archive is damaged, the unarchiver fails; if it does not report failures, the result
+    /// is a query that finds nothing.
     public required init(coder: NSCoder) {
         let values = coder.decodeArchiveBlob(Values.self)
         if values == nil { coder.failDecoding(of: CKQuery.self) }
@@ -54,13 +55,13 @@ open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// True: queries may stand in archives that require secure coding.
+    /// Always true: queries support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the query to a keyed archive.
     ///
-    /// - Precondition: The predicate was made of a format, of a constant or of such
-    ///   predicates, and every sort descriptor of a key; blocks cannot be archived.
+    /// - Precondition: The predicate was made from a format, a constant or from such predicates,
+    ///   and every sort descriptor from a key; blocks cannot be archived.
     open func encode(with coder: NSCoder) {
         coder.encodeArchiveBlob(
             Values(
@@ -71,20 +72,20 @@ open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
         )
     }
 
-    /// The type of the records; fixed.
+    /// The type of the records; it cannot be changed.
     open var recordType: CKRecord.RecordType { type }
 
     /// What the records have in common; fixed.
     // NB: the object itself, see ``CKQuerySubscription/predicate``.
     open var predicate: NSPredicate { condition }
 
-    /// By what the results are sorted, the first descriptor first; nil for no order.
+    /// How the results are sorted, by the first descriptor first; nil for no order.
     open var sortDescriptors: [NSSortDescriptor]? {
         get { sorting.current }
         set { sorting.current = newValue }
     }
 
-    /// Returns a query of the same parts.
+    /// Returns a query with the same type, predicate and order.
     open func copy(with zone: NSZone? = nil) -> Any {
         CKQuery(unchecked: type, condition, sortDescriptors: sorting.current)
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Where the results of a query go on; Swift code writes `CKQueryOperation.Cursor`.
+/// The position at which the next page of a query's results begins. Known as
+/// `CKQueryOperation.Cursor`.
 ///
-/// A position in the order of the results, not a snapshot of them (QUERY-17). Compares by
+/// It is a position in the order of the results, not a snapshot of them (QUERY-17). Compares by
 /// identity, as Apple's class does.
 /// See <https://developer.apple.com/documentation/cloudkit/ckqueryoperation/cursor-swift.class>.
 open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
@@ -21,8 +22,8 @@ open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
 
     /// Reads a cursor from an archive; nil when it is damaged.
     ///
-    /// Reads archives of Apple's systems too: no server but Apple's can go on from
-    /// those, so that an operation fails with `invalidArguments`.
+    /// Reads archives of Apple's systems too, but only Apple's servers can continue from those, so
+    /// an operation fails with `invalidArguments`.
     public required init?(coder: NSCoder) {
         if let values = coder.decodeArchiveBlob(Values.self) {
             data = values.data
@@ -36,7 +37,7 @@ open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         super.init()
     }
 
-    /// True: cursors may stand in archives that require secure coding.
+    /// Always true: cursors support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the cursor to a keyed archive.

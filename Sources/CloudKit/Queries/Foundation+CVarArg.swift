@@ -10,26 +10,26 @@ public import Foundation
     // then it learns it of its classes. In a C format each is its description.
     #if compiler(<6.4)
         extension NSObject: @retroactive CVarArg {
-            /// The address of the object: C formats ask it of strings only.
+            /// The address of the object; C formats use it for strings only.
             public var _cVarArgEncoding: [Int] {
                 [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())]
             }
         }
 
         extension NSObject: @retroactive _CVarArgObject {
-            /// The description, for C formats; a text is its own.
+            /// The description, for C formats; for a string, the string itself.
             public var _cVarArgObject: any CVarArg { (self as? NSString) ?? DescribedObject(self) }
         }
     #endif
 
-    /// A Swift type that is an argument of formats by its description.
+    /// A Swift type that can be an argument of formats, by its description.
     public protocol _DescribedArgument: _CVarArgObject {}
 
     extension _DescribedArgument {
         /// The description, for C formats.
         public var _cVarArgObject: any CVarArg { DescribedObject(self) }
 
-        /// Never asked: a C format takes the description.
+        /// Never used: a C format uses the description.
         public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
     }
 

@@ -2,14 +2,13 @@
 public import Foundation
 
 extension _PredicateCreation {
-    /// Creates a predicate of what the macro `#Predicate` wrote; nil when a format cannot
-    /// express it.
+    /// Creates a predicate from a `#Predicate`; nil if a format cannot express it.
     ///
-    /// Takes comparisons, `&&`, `||`, `!`, `contains` of lists and ranges, and
-    /// `starts(with:)`. The names of fields are those of properties: the dates of a
-    /// `CKRecord`, and stored properties of final classes of the app. Apple's class needs
-    /// `@objc` properties, which Linux does not have; properties of other kinds have no
-    /// name here, and give nil as there.
+    /// Supports comparisons, `&&`, `||`, `!`, `contains` of lists and ranges, and `starts(with:)`.
+    /// The names of fields are those of properties: the dates of a `CKRecord`, and stored
+    /// properties of final classes of the app. Apple's class needs `@objc` properties, which Linux
+    /// does not have. Properties of other kinds have no name here, so the result is nil, as on
+    /// Apple's systems.
     /// See <https://developer.apple.com/documentation/foundation/nspredicate/init(_:)>.
     public init?<Input: NSObject>(_ predicate: Predicate<Input>) {
         guard let tree = PredicateTree(condition: predicate.expression) else { return nil }

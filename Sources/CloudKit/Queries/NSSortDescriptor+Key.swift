@@ -12,7 +12,7 @@ public import Foundation
             self.init(SortOrder(key: key, relativeLocation: nil), ascending: ascending)
         }
 
-        /// The field or key; nil for a descriptor that was made of a key path.
+        /// The field or key; nil for a descriptor that was made from a key path.
         public var key: String? { order?.key }
     }
 #endif

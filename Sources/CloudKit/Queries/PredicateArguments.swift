@@ -2,12 +2,12 @@
 import Foundation
 
 extension _PredicateCreation {
-    /// Creates a predicate of a format and a C list of arguments, as `withVaList` makes it.
+    /// Creates a predicate from a format and a C list of arguments, as `withVaList` makes it.
     ///
     /// See <https://developer.apple.com/documentation/foundation/nspredicate/init(format:arguments:)>.
     ///
-    /// - Precondition: The format is one, and the list holds what its conversions describe:
-    ///   `%d` an `Int32`, `%ld` an `Int`, `%f` a `Double`, `%@` and `%K` an object.
+    /// - Precondition: The format is valid, and the list has the arguments that its conversions
+    ///   describe: `%d` an `Int32`, `%ld` an `Int`, `%f` a `Double`, `%@` and `%K` an object.
     public init(format predicateFormat: String, arguments argList: CVaListPointer) {
         let arguments: [Any]
         do {

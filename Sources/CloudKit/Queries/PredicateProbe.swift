@@ -95,29 +95,30 @@ private protocol PredicateFormatting {
 
 extension NSPredicate: PredicateFormatting {}
 
-/// What creates predicates of formats.
+/// The initializers that create predicates from formats.
 ///
-/// NB: an initializer of a class makes objects of that class alone, one of a protocol may make those of a subclass:
-/// so predicates of formats have their format, and are compound where it is.
+/// NB: an initializer of a class makes objects of that class only; an initializer of a protocol may
+/// make objects of a subclass. So predicates made from formats keep their format, and are compound
+/// if the format is.
 public protocol _PredicateCreation {}
 
 extension NSPredicate: _PredicateCreation {}
 
 extension _PredicateCreation {
-    /// Creates a predicate of a format, with `args` for `%@`, `%K` and the
-    /// conversions of `printf`.
+    /// Creates a predicate from a format, with `args` for `%@`, `%K` and the conversions of
+    /// `printf`.
     ///
-    /// Understands Apple's syntax. What CloudKit cannot ask of its server, such as `OR`,
-    /// is refused when the predicate is used, with `invalidArguments` (QUERY-2 to 7).
+    /// The syntax is Apple's. A predicate that CloudKit does not support, such as one with `OR`, is
+    /// refused when it is used, with `invalidArguments` (QUERY-2 to 7).
     /// See <https://developer.apple.com/documentation/foundation/nspredicate/init(format:_:)>.
     ///
-    /// - Precondition: The format is one. Apple's class raises
-    ///   `NSInvalidArgumentException`, which Linux does not have.
+    /// - Precondition: The format is valid. Apple's class raises `NSInvalidArgumentException`,
+    ///   which Linux does not have.
     public init(format predicateFormat: String, _ args: any CVarArg...) {
         self.init(format: predicateFormat, argumentArray: args)
     }
 
-    /// Creates a predicate of a format and a list of arguments.
+    /// Creates a predicate from a format and a list of arguments.
     ///
     /// - Precondition: The format is one.
     public init(format predicateFormat: String, argumentArray arguments: [Any]?) {

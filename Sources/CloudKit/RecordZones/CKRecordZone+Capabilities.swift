@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKRecordZone {
-    /// What a zone can do (ZONE-3).
+    /// What a zone supports (ZONE-3).
     ///
-    /// The default zone can do nothing of it; custom zones of a private database all.
+    /// The default zone has no capabilities; custom zones of a private database have all of them.
     public struct Capabilities: OptionSet, Sendable {
         /// The bits of the set.
         public let rawValue: UInt
 
-        /// Creates a set of bits.
+        /// Creates a set from raw bits.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }
 
-        /// The changes since a token can be fetched.
+        /// Changes since a token can be fetched.
         public static let fetchChanges = Capabilities(rawValue: 1)
 
-        /// Records can be saved all together or not at all.
+        /// Records can be saved atomically.
         public static let atomic = Capabilities(rawValue: 2)
 
         /// Record hierarchies can be shared.

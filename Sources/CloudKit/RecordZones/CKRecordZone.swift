@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A set of records in a database that are saved, fetched and shared together.
+/// An area of a database that groups records, so that they can be saved, fetched and shared
+/// together.
 ///
 /// ```swift
 /// let zone = CKRecordZone(zoneName: "Notes")
@@ -21,7 +22,7 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         CKRecordZone(zoneID: .default)
     }
 
-    /// Creates a zone of the signed-in user; it exists on the server once saved.
+    /// Creates a zone of the signed-in user; it exists on the server after it is saved.
     ///
     /// - Parameter zoneName: ASCII, 1 to 255 characters, not starting with an
     ///   underscore (ZONE-4). The server checks all but the first.
@@ -32,7 +33,7 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         super.init()
     }
 
-    /// Creates a zone; it exists on the server once saved.
+    /// Creates a zone; it exists on the server after it is saved.
     public init(zoneID: CKRecordZone.ID) {
         identity = zoneID
         state = Locked(State())
@@ -54,7 +55,7 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         super.init()
     }
 
-    /// True: zones may stand in archives that require secure coding.
+    /// Always true: zones support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the zone to a keyed archive.
@@ -65,15 +66,15 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     /// The identity of the zone.
     open var zoneID: CKRecordZone.ID { identity }
 
-    /// What the zone can do; empty until it is saved or fetched (ZONE-3).
+    /// What the zone supports; empty until it is saved or fetched (ZONE-3).
     open var capabilities: CKRecordZone.Capabilities { state.current.capabilities }
 
-    /// The zone-wide share, of a fetched zone that has one (ZONE-9).
+    /// The zone-wide share, if the zone was fetched and has one (ZONE-9).
     open var share: CKRecord.Reference? { state.current.share }
 
-    /// Whether records or the zone hold the keys of encrypted fields (ZONE-10).
+    /// Whether records or the zone have the keys of encrypted fields (ZONE-10).
     ///
-    /// Fixed once the zone is saved; later changes fail on the server.
+    /// It cannot be changed after the zone is saved; the server refuses later changes.
     open var encryptionScope: CKRecordZone.EncryptionScope {
         get { state.current.encryptionScope }
         set { state.withLock { $0.encryptionScope = newValue } }

@@ -32,7 +32,7 @@ open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         self.init(unchecked: zoneName, ownerName: ownerName)
     }
 
-    /// Creates the ID of a zone of an owner that may be left open.
+    /// Creates the ID of a zone; without an owner name, of the signed-in user.
     @_disfavoredOverload
     @available(*, deprecated, message: "Pass CKCurrentUserDefaultName instead of nil.")
     public convenience init(
@@ -59,7 +59,7 @@ open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         super.init()
     }
 
-    /// True: IDs may stand in archives that require secure coding.
+    /// Always true: IDs support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the ID to a keyed archive.

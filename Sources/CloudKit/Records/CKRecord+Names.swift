@@ -2,13 +2,13 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 extension CKRecord {
-    /// The name of a kind of record, as the schema knows it.
+    /// The name of a record type in the schema.
     public typealias RecordType = String
 
     /// The name of a field of a record.
     public typealias FieldKey = String
 
-    /// The record types CloudKit itself defines (REC-10).
+    /// The record types that CloudKit itself defines (REC-10).
     public enum SystemType {
         /// The record of a user.
         public static let userRecord: CKRecord.RecordType = "Users"
@@ -17,7 +17,7 @@ extension CKRecord {
         public static let share: CKRecord.RecordType = "cloudkit.share"
     }
 
-    /// The names predicates and sort descriptors know system fields by.
+    /// The names of system fields in predicates and sort descriptors.
     public enum SystemFieldKey {
         /// The ID of the record.
         public static var recordID: CKRecord.FieldKey { "___recordID" }

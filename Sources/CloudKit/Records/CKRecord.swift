@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A set of named values that is saved in a database.
+/// A set of key-value pairs that is saved in a database.
 ///
-/// Values are copied when they are set and read as Foundation objects. A record
-/// compares by identity, as Apple's class does. It may be used from several threads;
-/// each call is atomic by itself.
+/// Values are copied when they are set, and are read as Foundation objects. Records compare by
+/// identity, as with Apple's class. A record may be used from several threads; each call is atomic.
 ///
 /// ```swift
 /// let recordID = CKRecord.ID(recordName: "115", zoneID: zoneID)  // without it, a fresh UUID
@@ -18,8 +17,9 @@ public import Foundation
 /// let name = saved["name"] as? String
 /// ```
 ///
-/// A save that another device was faster with fails with `serverRecordChanged`: merge into the error's `serverRecord`, which has
-/// the newer tag, and save that.
+/// If another device saved the record in the meantime, the save fails with `serverRecordChanged`:
+/// merge your changes into the error's `serverRecord`, which has the newer change tag, and save
+/// that record.
 /// See <https://developer.apple.com/documentation/cloudkit/ckrecord>.
 open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSetting, Sequence,
     @unchecked Sendable
@@ -31,7 +31,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     /// The name and the value of a field.
     public typealias Element = (CKRecord.FieldKey, any CKRecordValueProtocol)
 
-    /// Walks the fields of a record.
+    /// Iterates over the fields of a record.
     public typealias Iterator = CKRecordKeyValueIterator
 
     /// Creates a record that does not exist on the server yet.
@@ -39,7 +39,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     /// - Parameters:
     ///   - recordType: A letter, then letters, digits and underscores (REC-2). The
     ///     server checks all but that it is not empty.
-    ///   - recordID: The ID; a fresh UUID in the default zone when left out (REC-7).
+    ///   - recordID: The ID; a new UUID in the default zone when left out (REC-7).
     /// - Precondition: `recordType` is not empty.
     // Designated, so that subclasses outside the module inherit every initializer.
     public init(recordType: CKRecord.RecordType, recordID: CKRecord.ID = CKRecord.ID()) {
@@ -49,7 +49,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
         super.init()
     }
 
-    /// Creates a record of a fresh UUID in a zone.
+    /// Creates a record with a new UUID in a zone.
     @available(*, deprecated, renamed: "init(recordType:recordID:)")
     public convenience init(recordType: CKRecord.RecordType, zoneID: CKRecordZone.ID) {
         self.init(recordType: recordType, recordID: CKRecord.ID(zoneID: zoneID))
@@ -73,7 +73,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
         super.init()
     }
 
-    /// True: records may stand in archives that require secure coding.
+    /// Always true: records support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the record with all values to a keyed archive.
@@ -86,11 +86,11 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
         ArchivedValues(identity: identity, state: state.current)
     }
 
-    /// Writes only what the server gave to a keyed archive: ID, type, tag, dates, users,
-    /// parent and share (REC-9).
+    /// Writes only the system fields to a keyed archive: ID, type, change tag, dates, users, parent
+    /// and share (REC-9).
     ///
-    /// Keep it beside your own copy of the values; `init(coder:)` makes a record of it
-    /// that can be saved without a conflict.
+    /// Store them with your own copy of the values; `init(coder:)` makes a record from them that
+    /// can be saved without a conflict.
     open func encodeSystemFields(with coder: NSCoder) {
         coder.encodeArchiveBlob(SystemFields(identity: identity, state: state.current))
     }
@@ -101,7 +101,8 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     /// The identity of the record.
     open var recordID: CKRecord.ID { identity.recordID }
 
-    /// The version of the record the server last returned; new with every save (SAVE-4).
+    /// The version of the record that the server last returned; it changes with every save
+    /// (SAVE-4).
     open var recordChangeTag: String? { serverState.recordChangeTag }
 
     /// The ID of the user who created the record.
@@ -140,19 +141,21 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
         state.withLock { $0.plain.values.keys.sorted() }
     }
 
-    /// Returns the words of all text fields, each once, in order of their fields (REC-8).
+    /// Returns the words of all string fields, each once, in the order of the fields (REC-8).
     open func allTokens() -> [String] {
         RecordTokens.tokens(of: state.withLock { $0.plain.values })
     }
 
-    /// Returns the names of the fields set or removed since the last fetch or save (REC-8).
+    /// Returns the names of the fields that were set or removed since the last fetch or save
+    /// (REC-8).
     open func changedKeys() -> [CKRecord.FieldKey] {
         state.withLock { $0.plain.changedKeys.sorted() }
     }
 
-    /// The fields that the server keeps encrypted (REC-11).
+    /// The fields that the server stores encrypted (REC-11).
     ///
-    /// They are encrypted there and not on the device: whoever runs the server can read them.
+    /// They are encrypted on the server and not on the device: the operator of the server can read
+    /// them.
     open var encryptedValues: any CKRecordKeyValueSetting & Sendable {
         EncryptedRecordValues(of: self)
     }

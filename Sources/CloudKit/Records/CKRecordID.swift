@@ -28,9 +28,8 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
     /// Creates the ID of a record.
     ///
     /// - Parameters:
-    ///   - recordName: ASCII, 1 to 255 characters, not starting with an underscore
-    ///     (REC-1); a fresh UUID when left out (REC-7). The server checks all but
-    ///     the first.
+    ///   - recordName: ASCII, 1 to 255 characters, not starting with an underscore (REC-1); a new
+    ///     UUID when left out (REC-7). The server checks all but the first.
     ///   - zoneID: The zone of the record; the default zone when left out.
     /// - Precondition: `recordName` is not empty.
     public convenience init(
@@ -62,7 +61,7 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
         super.init()
     }
 
-    /// True: IDs may stand in archives that require secure coding.
+    /// Always true: IDs support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the ID to a keyed archive.

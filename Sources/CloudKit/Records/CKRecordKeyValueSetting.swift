@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Something with fields: a record, or the encrypted part of one.
+/// A type with fields: a record, or the encrypted fields of a record.
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckrecordkeyvaluesetting>.
 public protocol CKRecordKeyValueSetting: NSObjectProtocol {
@@ -18,12 +18,13 @@ public protocol CKRecordKeyValueSetting: NSObjectProtocol {
     /// Returns the names of the fields that have a value, in ascending order (REC-8).
     func allKeys() -> [String]
 
-    /// Returns the names of the fields set or removed since the last fetch or save (REC-8).
+    /// Returns the names of the fields that were set or removed since the last fetch or save
+    /// (REC-8).
     func changedKeys() -> [String]
 }
 
 extension CKRecordKeyValueSetting {
-    /// The value of a field as a type of the caller's choice; nil when it is of another.
+    /// The value of a field as the type that the caller expects; nil if it has another type.
     public subscript<T: CKRecordValueProtocol>(key: CKRecord.FieldKey) -> T? {
         get { object(forKey: key) as? T }
         set { setObject(newValue.map { recordObject($0) }, forKey: key) }
@@ -47,7 +48,7 @@ private func recordObject(_ value: any CKRecordValueProtocol) -> any __CKRecordO
     return object
 }
 
-/// Walks the fields of a record in ascending order of their names.
+/// Iterates over the fields of a record in ascending order of their names.
 public struct CKRecordKeyValueIterator: IteratorProtocol {
     /// The name and the value of a field.
     public typealias Element = (CKRecord.FieldKey, any CKRecordValueProtocol)

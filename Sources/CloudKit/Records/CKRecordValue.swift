@@ -2,7 +2,7 @@
 public import TidebellLocation
 public import Foundation
 
-/// A Swift type whose values a field of a record can hold (REC-4).
+/// A Swift type of values that a field of a record can have (REC-4).
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckrecordvalueprotocol>.
 ///
@@ -10,13 +10,13 @@ public import Foundation
 /// own listings print.
 public protocol CKRecordValueProtocol: CustomStringConvertible {}
 
-/// A type whose values a field of a record can hold (REC-4). Known as `CKRecordValue`.
+/// A type of values that a field of a record can have (REC-4). Known as `CKRecordValue`.
 ///
 /// NB: on Apple's systems only classes conform, and `"text" as CKRecordValue`
 /// bridges. Linux does not bridge in casts, so the Swift types conform too.
 public protocol __CKRecordObjCValue: CustomStringConvertible {}
 
-/// The older name of the types a field of a record can hold.
+/// The older name of the types that a field of a record can have.
 public typealias CKRecordValue = __CKRecordObjCValue
 
 // Every value of a field is an `NSObject` on Apple's systems. Disfavored, so that an app's

@@ -8,7 +8,7 @@ extension CKRecord {
 
     /// What happens to a record when the target of its reference is deleted (REF-1).
     public enum ReferenceAction: UInt, Sendable {
-        /// Nothing: the reference dangles (REF-3).
+        /// Nothing; the reference stays, without a target (REF-3).
         case none = 0
         /// The record is deleted too (REF-2).
         case deleteSelf = 1
@@ -22,7 +22,18 @@ public typealias CKRecord_Reference_Action = CKRecord.ReferenceAction
 /// A link from a field of one record to another record of the same zone and database.
 /// Known as `CKRecord.Reference`.
 ///
-/// Compares by value.
+/// ```swift
+/// let item = CKRecord(recordType: "Item", recordID: CKRecord.ID(recordName: "1", zoneID: zoneID))
+/// item["list"] = CKRecord.Reference(record: list, action: .deleteSelf)  // deleted with its list
+/// try await database.save(item)
+///
+/// let reference = item["list"] as? CKRecord.Reference
+/// let query = CKQuery(
+///     recordType: "Item", predicate: NSPredicate(format: "list == %@", list.recordID))
+/// let (matchResults, _) = try await database.records(matching: query, inZoneWith: zoneID)
+/// ```
+///
+/// References compare by value.
 /// See <https://developer.apple.com/documentation/cloudkit/ckrecord/reference>.
 open class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     // Sendable: every stored property of this class is a constant.
@@ -32,7 +43,7 @@ open class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     @available(*, deprecated, renamed: "CKRecord.ReferenceAction")
     public typealias Action = CKRecord.ReferenceAction
 
-    /// Creates a reference to the record of an ID, which need not exist yet (REF-5).
+    /// Creates a reference to a record by its ID; the record need not exist yet (REF-5).
     public init(recordID: CKRecord.ID, action: CKRecord.ReferenceAction) {
         values = Values(recordID: recordID, action: action)
         super.init()
@@ -54,7 +65,7 @@ open class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         super.init()
     }
 
-    /// True: references may stand in archives that require secure coding.
+    /// Always true: references support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the reference to a keyed archive.
@@ -62,7 +73,7 @@ open class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         coder.encodeArchiveBlob(values)
     }
 
-    /// What happens to the record that holds the reference when the target is deleted.
+    /// What happens to the record with the reference when the target is deleted.
     open var action: CKRecord.ReferenceAction { values.action }
 
     /// The ID of the target.

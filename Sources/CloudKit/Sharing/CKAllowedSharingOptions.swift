@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// What a page of the system lets the user choose when they share something.
+/// The options that the system's user interface for sharing offers to the user.
 ///
-/// Linux has no such page: the options are kept, and archived, for code that is shared with
-/// other systems.
+/// Linux has no such user interface: the options are only stored and archived, for code that also
+/// runs on other systems.
 /// See <https://developer.apple.com/documentation/cloudkit/ckallowedsharingoptions>.
 open class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     // Sendable: the state is behind a lock.
     private let state: Locked<Values>
 
-    /// Creates options: participants may do what one set of them says, and the share is open to
-    /// whom the other says.
+    /// Creates options with the permissions that participants may get, and the users that the share
+    /// may be open to.
     public init(
         allowedParticipantPermissionOptions: CKSharingParticipantPermissionOption,
         allowedParticipantAccessOptions: CKSharingParticipantAccessOption
@@ -36,7 +36,7 @@ open class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying, @unchec
         super.init()
     }
 
-    /// True: options may stand in archives that require secure coding.
+    /// Always true: options support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the options to a keyed archive.
@@ -44,13 +44,13 @@ open class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying, @unchec
         coder.encodeArchiveBlob(state.current)
     }
 
-    /// What participants may be allowed to do.
+    /// The permissions that participants may get.
     open var allowedParticipantPermissionOptions: CKSharingParticipantPermissionOption {
         get { state.current.permissions }
         set { state.withLock { $0.permissions = newValue } }
     }
 
-    /// To whom the share may be open.
+    /// The users that the share may be open to.
     open var allowedParticipantAccessOptions: CKSharingParticipantAccessOption {
         get { state.current.access }
         set { state.withLock { $0.access = newValue } }
@@ -68,8 +68,8 @@ open class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying, @unchec
         set { state.withLock { $0.allowsAccessRequests = newValue } }
     }
 
-    /// Options by which everything can be chosen that participants may do, and whom the share is
-    /// open to; each time others, which may be changed.
+    /// Options that allow every choice of permissions and access; a new object each time, which may
+    /// be changed.
     open class var standard: CKAllowedSharingOptions {
         CKAllowedSharingOptions(
             allowedParticipantPermissionOptions: .any, allowedParticipantAccessOptions: .any)
@@ -86,21 +86,21 @@ open class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying, @unchec
     }
 }
 
-/// To whom the user can open a share.
+/// The users that a share can be open to.
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/cksharingparticipantaccessoption>.
 public struct CKSharingParticipantAccessOption: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: UInt
 
-    /// Creates options of bits.
+    /// Creates options from raw bits.
     public init(rawValue: UInt) {
         self.rawValue = rawValue
     }
 
-    /// Whoever has the URL.
+    /// Anyone who has the URL.
     public static var anyoneWithLink: CKSharingParticipantAccessOption { .init(rawValue: 1) }
-    /// Those who are invited.
+    /// Invited users only.
     public static var specifiedRecipientsOnly: CKSharingParticipantAccessOption {
         .init(rawValue: 2)
     }
@@ -108,14 +108,14 @@ public struct CKSharingParticipantAccessOption: OptionSet, Sendable {
     public static var any: CKSharingParticipantAccessOption { .init(rawValue: 3) }
 }
 
-/// What the user can let participants do.
+/// The permissions that the user can give to participants.
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/cksharingparticipantpermissionoption>.
 public struct CKSharingParticipantPermissionOption: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: UInt
 
-    /// Creates options of bits.
+    /// Creates options from raw bits.
     public init(rawValue: UInt) {
         self.rawValue = rawValue
     }

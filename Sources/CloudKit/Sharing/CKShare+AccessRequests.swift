@@ -3,21 +3,22 @@ public import Foundation
 
 // One-time URLs (SHARE-20), and those who ask to be let in (SHARE-21).
 extension CKShare {
-    /// Returns the URL by which somebody becomes a participant whom nobody knows yet: whoever accepts
-    /// by it first.
+    /// Returns the one-time URL of a participant: the first user who accepts with it becomes this
+    /// participant.
     ///
-    /// The URL stays the same for as long as the participant takes part; for all others it is like
-    /// ``url`` as soon as somebody accepted. Nil before the share was saved with the participant, for
-    /// one who was invited otherwise, and where the signed-in user does not manage participants.
+    /// The URL stays the same as long as the participant takes part. After somebody has accepted,
+    /// it works like ``url`` for all other users. Nil before the share was saved with the
+    /// participant, for a participant who was invited in another way, and if the signed-in user
+    /// does not manage participants.
     /// See <https://developer.apple.com/documentation/cloudkit/ckshare/onetimeurl(for:)>.
     public func oneTimeURL(for participantID: CKShare.Participant.ID) -> URL? {
         participants.first { $0.participantID == participantID }?.values.oneTimeURL
     }
 
-    /// Whether users who are not invited may ask for access; they may not, unless the owner or an
-    /// administrator permits it, and then the server does not tell them that there is a share.
+    /// Whether users who are not invited may ask for access; false by default. If they may not, the
+    /// server does not reveal to them that the share exists.
     ///
-    /// False where the signed-in user does not manage participants.
+    /// False if the signed-in user does not manage participants.
     /// See <https://developer.apple.com/documentation/cloudkit/ckshare/allowsaccessrequests>.
     ///
     /// - Precondition: Only the owner and administrators change it.
@@ -29,25 +30,24 @@ extension CKShare {
         }
     }
 
-    /// Who asked for access and got no answer yet, as of when the share was fetched.
+    /// The users who asked for access and had no answer when the share was fetched.
     ///
-    /// Whoever is added as a participant is let in, and ends the request. Empty where the
-    /// signed-in user does not manage participants.
+    /// Adding a user as a participant grants access and ends the request. Empty if the signed-in
+    /// user does not manage participants.
     /// See <https://developer.apple.com/documentation/cloudkit/ckshare/requesters>.
     public var requesters: [CKShare.AccessRequester] {
         values.requests.waiting.map { CKShareAccessRequester($0) }
     }
 
-    /// Who may neither ask for access nor take part, until they are unblocked.
+    /// The users who can neither ask for access nor take part until they are unblocked.
     ///
-    /// Empty where the signed-in user does not manage participants.
+    /// Empty if the signed-in user does not manage participants.
     /// See <https://developer.apple.com/documentation/cloudkit/ckshare/blockedidentities>.
     public var blockedIdentities: [CKShare.BlockedIdentity] {
         values.requests.blocked.map { CKShareBlockedIdentity($0) }
     }
 
-    /// Ends requests without letting anybody in; who asked may ask again. Takes effect when the share
-    /// is saved.
+    /// Denies requests; the users may ask again. Takes effect when the share is saved.
     ///
     /// See <https://developer.apple.com/documentation/cloudkit/ckshare/denyrequesters(_:)>.
     ///
@@ -57,8 +57,8 @@ extension CKShare {
         change { $0.requests.deny(requesters.map(\.identity)) }
     }
 
-    /// Keeps users from asking again and from taking part; those who take part are removed. Takes
-    /// effect when the share is saved.
+    /// Blocks users from asking again and from taking part; participants among them are removed.
+    /// Takes effect when the share is saved.
     ///
     /// See <https://developer.apple.com/documentation/cloudkit/ckshare/blockrequesters(_:)>.
     ///
@@ -76,7 +76,7 @@ extension CKShare {
         }
     }
 
-    /// Lets users ask again. Takes effect when the share is saved.
+    /// Unblocks users, so that they may ask again. Takes effect when the share is saved.
     ///
     /// See <https://developer.apple.com/documentation/cloudkit/ckshare/unblockidentities(_:)>.
     ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A record that shares another one with all below it, or a whole zone, with other users.
+/// A record that shares a record hierarchy or a whole zone with other users.
 ///
 /// ```swift
 /// let share = CKShare(rootRecord: list)
@@ -11,9 +11,9 @@ public import Foundation
 /// send(share.url)
 /// ```
 ///
-/// A share and its root are saved together the first time (SHARE-2), in a custom zone of the
-/// private database (SHARE-1), and the share as if under `ifServerRecordUnchanged` whatever
-/// the policy of the operation (SAVE-5).
+/// A share and its root record are saved together the first time (SHARE-2), in a custom zone of the
+/// private database (SHARE-1). A share is always saved with the policy `ifServerRecordUnchanged`,
+/// whatever the policy of the operation (SAVE-5).
 /// See <https://developer.apple.com/documentation/cloudkit/ckshare>.
 open class CKShare: CKRecord, @unchecked Sendable {
     // Sendable: the state is behind a lock.
@@ -34,13 +34,13 @@ open class CKShare: CKRecord, @unchecked Sendable {
         }
     }
 
-    /// Creates a share of a record and all below it, under a fresh UUID.
+    /// Creates a share of a record and all records below it, with a new UUID as its name.
     public convenience init(rootRecord: CKRecord) {
         self.init(
             rootRecord: rootRecord, shareID: CKRecord.ID(zoneID: rootRecord.recordID.zoneID))
     }
 
-    /// Creates a share of a record and all below it; the record names the share from now on.
+    /// Creates a share of a record and all records below it; sets the record's `share`.
     ///
     /// - Precondition: The share is in the zone of the record.
     public init(rootRecord: CKRecord, shareID: CKRecord.ID) {
@@ -75,8 +75,8 @@ open class CKShare: CKRecord, @unchecked Sendable {
 
     /// Reads a share, or only its system fields, from an archive.
     ///
-    /// A damaged archive fails its unarchiver; without one that reports failures, the result is
-    /// a share that nobody saved, and that shares nothing.
+    /// If the archive is damaged, the unarchiver fails; if it does not report failures, the result
+    /// is an unsaved share that shares nothing.
     public required init(coder: NSCoder) {
         let record = ArchivedValues(coder: coder)
         let sharing = coder.decodeArchiveBlob(Sharing.self, forKey: Self.archiveKey)
@@ -106,7 +106,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
         }
     }
 
-    /// Writes only what the server gave to a keyed archive (REC-9): participants and public
+    /// Writes only the system fields to a keyed archive (REC-9), with participants and public
     /// permission as they were last fetched or saved.
     open override func encodeSystemFields(with coder: NSCoder) {
         super.encodeSystemFields(with: coder)
@@ -114,34 +114,34 @@ open class CKShare: CKRecord, @unchecked Sendable {
         coder.encodeArchiveBlob(versions.saved ?? versions.current, forKey: Self.archiveKey)
     }
 
-    /// What everybody may do who has the URL; none, unless the owner opens the share.
+    /// What anyone with the URL may do; `none` by default.
     ///
-    /// To open the share removes all who have not accepted yet, to close it all but the owner
-    /// (SHARE-7).
+    /// Setting another permission removes all participants who have not accepted yet; setting it
+    /// back to `none` removes all participants except the owner (SHARE-7).
     open var publicPermission: CKShare.ParticipantPermission {
         get { values.publicPermission }
         set { versions.withLock { $0.current.setPublicPermission(newValue) } }
     }
 
-    /// Where others accept the share; nil until it is saved (SHARE-6).
+    /// The URL with which other users accept the share; nil until it is saved (SHARE-6).
     open var url: URL? { values.url }
 
-    /// The owner and all participants whom the signed-in user may see (SHARE-12).
+    /// The owner and all participants that the signed-in user may see (SHARE-12).
     open var participants: [CKShare.Participant] { values.participants }
 
-    /// The owner of what is shared.
+    /// The owner of the share.
     open var owner: CKShare.Participant {
         values.owner ?? .newOwner()
     }
 
-    /// The participant that the signed-in user is; the owner of a share that is not saved.
+    /// The signed-in user as a participant; the owner if the share is not saved yet.
     open var currentUserParticipant: CKShare.Participant? {
         let values = values
         return values.participants.first { $0.participantID == values.currentUserParticipantID }
     }
 
-    /// Adds a participant, or updates the one of the same person (SHARE-8); the owner stays as
-    /// they are.
+    /// Adds a participant, or updates the participant for the same person (SHARE-8); the owner
+    /// cannot be changed.
     ///
     /// - Precondition: The public permission is `none`.
     open func addParticipant(_ participant: CKShare.Participant) {
@@ -153,7 +153,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
         }
     }
 
-    /// Removes a participant; the owner stays.
+    /// Removes a participant; the owner cannot be removed.
     ///
     /// - Precondition: The public permission is `none`.
     open func removeParticipant(_ participant: CKShare.Participant) {
@@ -215,17 +215,17 @@ open class CKShare: CKRecord, @unchecked Sendable {
 extension CKShare {
     /// A participant. Known as `CKShareParticipant`.
     public typealias Participant = CKShareParticipant
-    /// What is known of a share before it is accepted.
+    /// The metadata of a share, which is available before it is accepted.
     public typealias Metadata = CKShareMetadata
-    /// Somebody who asked for access. Known as `CKShareAccessRequester`.
+    /// A user who asked for access. Known as `CKShareAccessRequester`.
     public typealias AccessRequester = CKShareAccessRequester
-    /// Somebody who may not ask for access.
+    /// A user who is blocked from asking for access.
     public typealias BlockedIdentity = CKShareBlockedIdentity
-    /// What a participant answered.
+    /// The participant's answer to the invitation.
     public typealias ParticipantAcceptanceStatus = CKShareParticipantAcceptanceStatus
     /// What a participant may do.
     public typealias ParticipantPermission = CKShareParticipantPermission
-    /// What a participant is to a share.
+    /// The role of a participant.
     public typealias ParticipantRole = CKShareParticipantRole
     /// The older form of a participant's role.
     @available(*, deprecated, renamed: "ParticipantRole")
@@ -233,11 +233,11 @@ extension CKShare {
 
     /// The fields that CloudKit itself defines for shares (SHARE-24).
     public enum SystemFieldKey {
-        /// The title, a text.
+        /// The title, a string.
         public static let title: CKRecord.FieldKey = "cloudkit.title"
         /// A picture, as data.
         public static let thumbnailImageData: CKRecord.FieldKey = "cloudkit.thumbnailImageData"
-        /// What kind of thing is shared, a uniform type identifier.
+        /// The type of the shared content, a uniform type identifier.
         public static let shareType: CKRecord.FieldKey = "cloudkit.type"
     }
 

@@ -21,7 +21,7 @@ public class CKShareAccessRequester: NSObject, NSSecureCoding, NSCopying, @unche
         super.init()
     }
 
-    /// True: requesters may stand in archives that require secure coding.
+    /// Always true: requesters support secure coding.
     public class var supportsSecureCoding: Bool { true }
 
     /// Writes the requester to a keyed archive.
@@ -29,11 +29,11 @@ public class CKShareAccessRequester: NSObject, NSSecureCoding, NSCopying, @unche
         coder.encodeArchiveBlob(identity)
     }
 
-    /// Who asks: the ID of their record, and a verified address of theirs, if they have one.
+    /// The user who asks: their record ID, and a verified address if they have one.
     public var userIdentity: CKUserIdentity { CKUserIdentity(identity) }
 
-    /// What ``CKFetchShareParticipantsOperation`` makes a participant of who asks: the ID of their
-    /// record, which is nobody else's.
+    /// The lookup info for ``CKFetchShareParticipantsOperation``: the record ID of the user, which
+    /// no other user has.
     public var participantLookupInfo: CKUserIdentity.LookupInfo {
         if let userRecordID = identity.userRecordID {
             CKUserIdentityLookupInfo(userRecordID: userRecordID)
@@ -45,21 +45,22 @@ public class CKShareAccessRequester: NSObject, NSSecureCoding, NSCopying, @unche
     /// Returns the requester itself, which never changes.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Compares what is known of who asks.
+    /// Compares the identities of the users.
     public override func isEqual(_ object: Any?) -> Bool {
         (object as? CKShareAccessRequester)?.identity == identity
     }
 
-    /// A hash of what is known of who asks.
+    /// A hash of the identity of the user.
     public override var hash: Int { identity.hashValue }
 
-    /// Who asks, for logs and debuggers.
+    /// The user who asks, for logs and debuggers.
     public override var description: String {
         "<CKShareAccessRequester: userIdentity=\(userIdentity)>"
     }
 }
 
-/// Somebody who may not ask for access to a share (SHARE-21). Known as `CKShare.BlockedIdentity`.
+/// A user who is blocked from asking for access to a share (SHARE-21). Known as
+/// `CKShare.BlockedIdentity`.
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckshare/blockedidentity>.
 public class CKShareBlockedIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
@@ -78,7 +79,7 @@ public class CKShareBlockedIdentity: NSObject, NSSecureCoding, NSCopying, @unche
         super.init()
     }
 
-    /// True: blocked identities may stand in archives that require secure coding.
+    /// Always true: blocked identities support secure coding.
     public class var supportsSecureCoding: Bool { true }
 
     /// Writes the blocked identity to a keyed archive.
@@ -86,21 +87,21 @@ public class CKShareBlockedIdentity: NSObject, NSSecureCoding, NSCopying, @unche
         coder.encodeArchiveBlob(identity)
     }
 
-    /// Who is blocked.
+    /// The blocked user.
     public var userIdentity: CKUserIdentity { CKUserIdentity(identity) }
 
     /// Returns the blocked identity itself, which never changes.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Compares what is known of who is blocked.
+    /// Compares the identities of the users.
     public override func isEqual(_ object: Any?) -> Bool {
         (object as? CKShareBlockedIdentity)?.identity == identity
     }
 
-    /// A hash of what is known of who is blocked.
+    /// A hash of the identity of the user.
     public override var hash: Int { identity.hashValue }
 
-    /// Who is blocked, for logs and debuggers.
+    /// The blocked user, for logs and debuggers.
     public override var description: String {
         "<CKShareBlockedIdentity: userIdentity=\(userIdentity)>"
     }

@@ -11,29 +11,28 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     // Sendable: constants, of which the records have locks of their own.
     let values: Values
 
-    /// The container that what is shared is in.
+    /// The container of the share.
     open var containerIdentifier: String { values.containerIdentifier }
 
-    /// The share, with the participants whom the user may see.
+    /// The share, with the participants that the user may see.
     open var share: CKShare { values.share }
 
-    /// The ID of the record that is shared with all below it; nil of a zone-wide share.
+    /// The ID of the root record; nil for a zone-wide share.
     open var hierarchicalRootRecordID: CKRecord.ID? { values.rootID }
 
-    /// The record that is shared; nil unless the operation asked for it, and of a zone-wide
-    /// share.
+    /// The root record; nil for a zone-wide share, and if the operation did not ask for it.
     open var rootRecord: CKRecord? { values.rootRecord }
 
-    /// The owner of what is shared.
+    /// The owner of the share.
     open var ownerIdentity: CKUserIdentity { CKUserIdentity(values.owner) }
 
-    /// What the user is to the share.
+    /// The role of the user.
     open var participantRole: CKShare.ParticipantRole { values.role }
 
-    /// What the user answered to the invitation.
+    /// The user's answer to the invitation.
     open var participantStatus: CKShare.ParticipantAcceptanceStatus { values.acceptanceStatus }
 
-    /// What the user may do with what is shared.
+    /// What the user may do with the shared records.
     open var participantPermission: CKShare.ParticipantPermission { values.permission }
 
     /// The older form of ``participantRole``.
@@ -42,7 +41,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
         CKShareParticipantType(rawValue: participantRole.rawValue) ?? .privateUser
     }
 
-    /// The ID of the record that is shared; of a zone-wide share, that of the share.
+    /// The ID of the root record; for a zone-wide share, the ID of the share.
     @available(*, deprecated, renamed: "hierarchicalRootRecordID")
     open var rootRecordID: CKRecord.ID { values.rootID ?? values.share.recordID }
 
@@ -61,7 +60,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
         super.init()
     }
 
-    /// True: metadata may stand in archives that require secure coding.
+    /// Always true: metadata support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the metadata to a keyed archive.
@@ -69,7 +68,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
         coder.encodeArchiveBlob(Frame(values))
     }
 
-    /// Returns the same metadata with records of its own.
+    /// Returns the same metadata with copies of the records.
     open func copy(with zone: NSZone? = nil) -> Any {
         var copy = values
         if let share = values.share.copy() as? CKShare { copy.share = share }
@@ -77,13 +76,13 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
         return CKShareMetadata(copy)
     }
 
-    /// Compares all that the metadata consists of, by value.
+    /// Compares all parts of the metadata by value.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKShareMetadata else { return false }
         return self === other || values.isSame(as: other.values)
     }
 
-    /// A hash of what cannot change.
+    /// A hash of the parts that cannot change.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(values.containerIdentifier)
@@ -94,7 +93,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
         return hasher.finalize()
     }
 
-    /// The share, and what the user is to it, for logs and debuggers.
+    /// The share and the role of the user, for logs and debuggers.
     open override var description: String {
         "<CKShareMetadata: containerIdentifier=\(containerIdentifier), share=\(share), "
             + "participantRole=\(participantRole), participantStatus=\(participantStatus), "
@@ -125,7 +124,7 @@ extension CKShareMetadata {
         var rootID: CKRecordID?
         var rootRecord: CKRecord.ArchivedValues?
         var owner: CKUserIdentity.Values
-        /// What the user is to the share.
+        /// The role of the user.
         var own: CKShareParticipant.Values
         var invitationURL: URL?
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// What a participant answered to the invitation to a share (SHARE-10).
+/// A participant's answer to the invitation to a share (SHARE-10).
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckshare/participantacceptancestatus>.
 public enum CKShareParticipantAcceptanceStatus: Int, Sendable {
@@ -11,7 +11,7 @@ public enum CKShareParticipantAcceptanceStatus: Int, Sendable {
     case removed = 3
 }
 
-/// What a participant may do with what is shared (SHARE-10).
+/// What a participant may do with the shared records (SHARE-10).
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckshare/participantpermission>.
 public enum CKShareParticipantPermission: Int, Sendable {
@@ -21,7 +21,7 @@ public enum CKShareParticipantPermission: Int, Sendable {
     case readWrite = 3
 }
 
-/// What a participant is to a share (SHARE-9).
+/// The role of a participant (SHARE-9).
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckshare/participantrole>.
 public enum CKShareParticipantRole: Int, Sendable {
@@ -30,7 +30,7 @@ public enum CKShareParticipantRole: Int, Sendable {
     /// Manages participants as the owner does.
     case administrator = 2
     case privateUser = 3
-    /// Joined by the URL of a share that is open to everybody (SHARE-7).
+    /// Joined by the URL of a share with a public permission (SHARE-7).
     case publicUser = 4
 }
 
@@ -51,7 +51,7 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
     // Sendable: the state is behind a lock.
     private let state: Locked<Values>
 
-    /// What distinguishes a participant from the others of the share.
+    /// The ID of a participant, unique in the share.
     public typealias ID = String
 
     /// The older name of `CKShare.ParticipantAcceptanceStatus`.
@@ -79,7 +79,7 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
         super.init()
     }
 
-    /// True: participants may stand in archives that require secure coding.
+    /// Always true: participants support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the participant to a keyed archive.
@@ -87,10 +87,10 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
         coder.encodeArchiveBlob(values)
     }
 
-    /// Who it is.
+    /// The identity of the participant.
     open var userIdentity: CKUserIdentity { CKUserIdentity(values.identity) }
 
-    /// What they are to the share; a new participant is a private user (SHARE-9).
+    /// The role; a new participant is a private user (SHARE-9).
     open var role: CKShare.ParticipantRole {
         get { values.role }
         set { state.withLock { $0.role = newValue } }
@@ -103,27 +103,26 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
         set { role = CKShareParticipantRole(rawValue: newValue.rawValue) ?? .unknown }
     }
 
-    /// What they answered to the invitation; pending until they accept.
+    /// The answer to the invitation; pending until the participant accepts.
     open var acceptanceStatus: CKShare.ParticipantAcceptanceStatus { values.acceptanceStatus }
 
-    /// What they may do; a new participant may read (SHARE-10).
+    /// What the participant may do; a new participant may read (SHARE-10).
     open var permission: CKShare.ParticipantPermission {
         get { values.permission }
         set { state.withLock { $0.permission = newValue } }
     }
 
-    /// What distinguishes them from the others of the share; one of its own for a participant
-    /// whom the server does not know yet.
+    /// The ID of the participant, unique in the share; a new one until the share is saved.
     public final var participantID: CKShare.Participant.ID { values.participantID }
 
-    /// When they were added: nil, because the server does not keep it.
+    /// When the participant was added: nil, because the server does not store it.
     open var dateAddedToShare: Date? { nil }
 
-    /// Whether they had asked for access when they were added (SHARE-21).
+    /// Whether the participant was added after asking for access (SHARE-21).
     open var isApprovedRequester: Bool { values.isApprovedRequester }
 
-    /// Returns a participant whom nobody knows yet: whoever opens the one-time URL first and accepts
-    /// (SHARE-20).
+    /// Returns a participant without an identity: the first user who opens the one-time URL and
+    /// accepts (SHARE-20).
     ///
     /// ``CKShare/oneTimeURL(for:)`` returns that URL once a share was saved with them. Until
     /// somebody accepts, their identity is empty.
@@ -136,16 +135,17 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// Returns a participant of the same state.
     open func copy(with zone: NSZone? = nil) -> Any { CKShareParticipant(values) }
 
-    /// Whether both are the same person, whatever they may do: by participant ID, by user record
-    /// ID or by what they were looked up by.
+    /// Whether both are the same person, whatever their permissions: by participant ID, by user
+    /// record ID or by lookup info.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? CKShareParticipant)?.isSamePerson(as: self) ?? false
     }
 
-    /// The same for all: two with nothing in common but a user's ID are equal.
+    /// The same for all participants, because two with nothing in common but the user's ID are
+    /// equal.
     open override var hash: Int { 0 }
 
-    /// Who it is, what they may do and what they answered, for logs and debuggers.
+    /// The identity, permission and acceptance status, for logs and debuggers.
     open override var description: String {
         "<CKShareParticipant: userIdentity=\(userIdentity), role=\(role), "
             + "permission=\(permission), acceptanceStatus=\(acceptanceStatus)>"

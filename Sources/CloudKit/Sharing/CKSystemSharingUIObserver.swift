@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Is notified of shares that the user changes on a page of the system.
+/// Observes shares that the user changes in the system's user interface for sharing.
 ///
-/// Linux has no such page (SHARE-27): the blocks are kept, for code that is shared with other
-/// systems, and never called. What others change comes by pushes and fetches.
+/// Linux has no such user interface (SHARE-27): the blocks are stored, for code that also runs on
+/// other systems, but never called. Changes by other users arrive by pushes and fetches.
 /// See <https://developer.apple.com/documentation/cloudkit/cksystemsharinguiobserver>.
 open class CKSystemSharingUIObserver: NSObject, @unchecked Sendable {
     // Sendable: the blocks are behind a lock.
@@ -20,7 +20,7 @@ open class CKSystemSharingUIObserver: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Never called: Linux has no page on which a share could be saved.
+    /// Never called, because Linux has no user interface for saving a share.
     open var systemSharingUIDidSaveShareBlock:
         (
             @Sendable (
@@ -32,7 +32,7 @@ open class CKSystemSharingUIObserver: NSObject, @unchecked Sendable {
         set { blocks.withLock { $0.didSave = newValue } }
     }
 
-    /// Never called: Linux has no page on which sharing could be stopped.
+    /// Never called, because Linux has no user interface for stopping to share.
     open var systemSharingUIDidStopSharingBlock:
         (
             @Sendable (

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Who a participant of a share is, as far as the server reveals it.
+/// The identity of a user, as far as the server reveals it.
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckuseridentity>.
 open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     // Sendable: every stored property of this class is a constant.
     let values: Values
 
-    /// By what a person is looked up. Known as `CKUserIdentity.LookupInfo`.
+    /// An address or record ID by which a user is looked up. Known as `CKUserIdentity.LookupInfo`.
     public typealias LookupInfo = CKUserIdentityLookupInfo
 
     /// Creates the identity that a server returned.
@@ -24,7 +24,7 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         super.init()
     }
 
-    /// True: identities may stand in archives that require secure coding.
+    /// Always true: identities support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the identity to a keyed archive.
@@ -32,42 +32,42 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         coder.encodeArchiveBlob(values)
     }
 
-    /// By what the person was found; nil for one who was not looked up.
+    /// The lookup info by which the user was found; nil for a user who was not looked up.
     open var lookupInfo: CKUserIdentity.LookupInfo? {
         values.lookup.map(CKUserIdentityLookupInfo.init)
     }
 
-    /// The person's name: nil, because accounts of this server have none to show.
+    /// The user's name: nil, because accounts of this server have no such names.
     open var nameComponents: PersonNameComponents? { nil }
 
-    /// The ID of the person's record; nil for an address without an account.
+    /// The ID of the user's record; nil for an address without an account.
     open var userRecordID: CKRecord.ID? { values.userRecordID }
 
     /// Entries of the device's contacts: none, because Linux has no contacts.
     open var contactIdentifiers: [String] { [] }
 
-    /// Whether the person has an account on the server (SHARE-22).
+    /// Whether the user has an account on the server (SHARE-22).
     open var hasiCloudAccount: Bool { values.userRecordID != nil }
 
     /// Returns the identity itself, which never changes.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Compares what is known of the person.
+    /// Compares all properties.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? CKUserIdentity)?.values == values
     }
 
-    /// A hash of what is known of the person.
+    /// A hash of all properties.
     open override var hash: Int { values.hashValue }
 
-    /// The ID of the person's record, and what they were found by, for logs and debuggers.
+    /// The ID of the user's record and the lookup info, for logs and debuggers.
     open override var description: String {
         "<CKUserIdentity: userRecordID=\(userRecordID?.description ?? "nil"), "
             + "lookupInfo=\(lookupInfo?.description ?? "nil")>"
     }
 }
 
-/// By what a person is looked up: an e-mail address, a phone number or a record ID.
+/// By what a person is looked up: an email address, a phone number or a record ID.
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckuseridentity/lookupinfo>.
 // NB: top-level, as all classes here: Foundation on Linux cannot archive nested ones.
@@ -75,7 +75,7 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
     // Sendable: every stored property of this class is a constant.
     let values: Values
 
-    /// Looks up by an e-mail address.
+    /// Looks up by an email address.
     public init(emailAddress: String) {
         values = .emailAddress(emailAddress)
         super.init()
@@ -98,49 +98,49 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
         super.init()
     }
 
-    /// Reads what somebody is looked up by from an archive; nil when it is damaged.
+    /// Reads a lookup info from an archive; nil when it is damaged.
     public required init?(coder: NSCoder) {
         guard let values = coder.decodeArchiveBlob(Values.self) else { return nil }
         self.values = values
         super.init()
     }
 
-    /// True: it may stand in archives that require secure coding.
+    /// Always true: the class supports secure coding.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes it to a keyed archive.
+    /// Writes the lookup info to a keyed archive.
     open func encode(with coder: NSCoder) {
         coder.encodeArchiveBlob(values)
     }
 
-    /// Returns one for each e-mail address.
+    /// Returns a lookup info for each email address.
     open class func lookupInfos(withEmails emails: [String]) -> [CKUserIdentity.LookupInfo] {
         emails.map { CKUserIdentityLookupInfo(emailAddress: $0) }
     }
 
-    /// Returns one for each phone number.
+    /// Returns a lookup info for each phone number.
     open class func lookupInfos(
         withPhoneNumbers phoneNumbers: [String]
     ) -> [CKUserIdentity.LookupInfo] {
         phoneNumbers.map { CKUserIdentityLookupInfo(phoneNumber: $0) }
     }
 
-    /// Returns one for each ID of a user's record.
+    /// Returns a lookup info for each ID of a user's record.
     open class func lookupInfos(with recordIDs: [CKRecord.ID]) -> [CKUserIdentity.LookupInfo] {
         recordIDs.map { CKUserIdentityLookupInfo(userRecordID: $0) }
     }
 
-    /// The e-mail address, if it is one.
+    /// The email address; nil for another kind of lookup info.
     open var emailAddress: String? {
         if case .emailAddress(let address) = values { address } else { nil }
     }
 
-    /// The phone number, if it is one.
+    /// The phone number; nil for another kind of lookup info.
     open var phoneNumber: String? {
         if case .phoneNumber(let number) = values { number } else { nil }
     }
 
-    /// The ID of the user's record, if it is one.
+    /// The ID of the user's record; nil for another kind of lookup info.
     open var userRecordID: CKRecord.ID? {
         if case .userRecordID(let recordID) = values { recordID } else { nil }
     }
@@ -148,15 +148,15 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
     /// Returns itself, which never changes.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Compares by what is looked up.
+    /// Compares the address or record ID.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? CKUserIdentityLookupInfo)?.values == values
     }
 
-    /// A hash of what is looked up.
+    /// A hash of the address or record ID.
     open override var hash: Int { values.hashValue }
 
-    /// What is looked up, for logs and debuggers.
+    /// The address or record ID, for logs and debuggers.
     open override var description: String {
         switch values {
         case .emailAddress(let address): "<CKUserIdentityLookupInfo: email=\(address)>"

@@ -2,8 +2,8 @@
 public import Foundation
 import TidebellWire
 
-/// A subscription to all changes in a database: of records in every zone but the default one, of new and of deleted
-/// zones (SUB-7, SUB-8, SUB-54).
+/// A subscription to all changes in a database: changes of records in all zones except the default
+/// zone, new zones and deleted zones (SUB-7, SUB-8, SUB-54).
 ///
 /// ```swift
 /// let subscription = CKDatabaseSubscription(subscriptionID: "all-changes")
@@ -13,13 +13,13 @@ import TidebellWire
 /// try await database.save(subscription)
 /// ```
 ///
-/// May be saved in the private and the shared database (SUB-2).
+/// It can be saved in the private and the shared database (SUB-2).
 /// See <https://developer.apple.com/documentation/cloudkit/ckdatabasesubscription>.
 open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     // Sendable: the state is behind a lock.
     private let type: Locked<CKRecord.RecordType?>
 
-    /// Creates a subscription of a fresh UUID (SUB-21, SUB-28).
+    /// Creates a subscription with a new UUID (SUB-21, SUB-28).
     @available(*, deprecated, renamed: "init(subscriptionID:)")
     public convenience init() {
         self.init(subscriptionID: NewIdentifier.make())
@@ -41,8 +41,8 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
 
     /// Reads a subscription from an archive.
     ///
-    /// A damaged archive fails its unarchiver; without one that reports failures, the
-    /// result is a subscription with a fresh ID.
+    /// If the archive is damaged, the unarchiver fails; if it does not report failures, the result
+    /// is a subscription with a new ID.
     public required init(coder: NSCoder) {
         let values = coder.decodeArchiveBlob(Values.self)
         if values == nil { coder.failDecoding(of: CKDatabaseSubscription.self) }
@@ -56,7 +56,7 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
         coder.encodeArchiveBlob(values)
     }
 
-    /// The only type of records whose changes count; nil for all (SUB-12, SUB-15).
+    /// The record type to which the subscription is limited; nil for all types (SUB-12, SUB-15).
     open var recordType: CKRecord.RecordType? {
         get { type.current }
         set { type.current = newValue }

@@ -9,14 +9,14 @@ extension CKSubscription {
 
 /// What the pushes of a subscription contain and do. Known as `CKSubscription.NotificationInfo`.
 ///
-/// Everything is optional (NINFO-1). Changes count once the subscription is saved
-/// again (SUB-69). Compares by value.
+/// Everything is optional (NINFO-1). Changes take effect when the subscription is saved again
+/// (SUB-69). Compares by value.
 /// See <https://developer.apple.com/documentation/cloudkit/cksubscription/notificationinfo-swift.class>.
 open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     // Sendable: the state is behind a lock.
     private let state: Locked<Values>
 
-    /// Creates a push that shows and does nothing (NINFO-1).
+    /// Creates a push that displays nothing and does nothing (NINFO-1).
     public override init() {
         state = Locked(Values())
         super.init()
@@ -82,7 +82,7 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
         super.init()
     }
 
-    /// True: these may stand in archives that require secure coding.
+    /// Always true: the class supports secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes all parts to a keyed archive.
@@ -152,7 +152,7 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
         set { state.withLock { $0.alertActionLocalizationKey = newValue } }
     }
 
-    /// The image shown while the app starts from the alert (NINFO-9).
+    /// The image that is displayed while the app starts from the alert (NINFO-9).
     open var alertLaunchImage: String? {
         get { state.withLock { $0.alertLaunchImage } }
         set { state.withLock { $0.alertLaunchImage = newValue } }
@@ -164,7 +164,7 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
         set { state.withLock { $0.soundName = newValue } }
     }
 
-    /// The fields whose values the push carries, at most 3 (NINFO-16).
+    /// The fields whose values the push contains, at most 3 (NINFO-16).
     open var desiredKeys: [CKRecord.FieldKey]? {
         get { state.withLock { $0.desiredKeys } }
         set { state.withLock { $0.desiredKeys = newValue } }
@@ -194,8 +194,8 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
         set { state.withLock { $0.category = newValue } }
     }
 
-    /// The field, or else the text, that merges pushes of the same value
-    /// (NINFO-15).
+    /// The field whose value, or the text that, is the collapse ID of the push: pushes with the
+    /// same collapse ID are merged (NINFO-15).
     open var collapseIDKey: String? {
         get { state.withLock { $0.collapseIDKey } }
         set { state.withLock { $0.collapseIDKey = newValue } }

@@ -2,7 +2,8 @@
 public import Foundation
 import TidebellWire
 
-/// A subscription to changes of records that match a predicate: each of them sends a push of its own (SUB-23).
+/// A subscription to changes of records that match a predicate; every such change sends its own
+/// push (SUB-23).
 ///
 /// ```swift
 /// let subscription = CKQuerySubscription(
@@ -15,7 +16,7 @@ import TidebellWire
 /// try await database.save(subscription)
 /// ```
 ///
-/// May be saved in the public and the private database (SUB-4).
+/// It can be saved in the public and the private database (SUB-4).
 /// See <https://developer.apple.com/documentation/cloudkit/ckquerysubscription>.
 open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     // Sendable: type, predicate and options are constants (predicates do not change
@@ -23,7 +24,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     private let query: Query
     private let zone: Locked<CKRecordZoneID?>
 
-    /// Creates a subscription of a fresh UUID (SUB-21, SUB-28).
+    /// Creates a subscription with a new UUID (SUB-21, SUB-28).
     ///
     /// - Precondition: As for the initializer with an ID.
     @available(*, deprecated, renamed: "init(recordType:predicate:subscriptionID:options:)")
@@ -77,8 +78,8 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
     /// Reads a subscription from an archive.
     ///
-    /// A damaged archive fails its unarchiver; without one that reports failures, the
-    /// result is a subscription that never fires.
+    /// If the archive is damaged, the unarchiver fails; if it does not report failures, the result
+    /// is a subscription that never fires.
     public required init(coder: NSCoder) {
         let values = coder.decodeArchiveBlob(Values.self)
         if values == nil { coder.failDecoding(of: CKQuerySubscription.self) }
@@ -94,13 +95,13 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
     /// Writes the subscription to a keyed archive.
     ///
-    /// - Precondition: The predicate was made of a format, of a constant or of such
-    ///   predicates; blocks cannot be archived.
+    /// - Precondition: The predicate was made from a format, a constant or from such predicates;
+    ///   blocks cannot be archived.
     open override func encode(with coder: NSCoder) {
         coder.encodeArchiveBlob(Values(common: common, query: query, zoneID: zoneID))
     }
 
-    /// The type of the records that count; fixed (SUB-16, SUB-70).
+    /// The type of the records; it cannot be changed (SUB-16, SUB-70).
     open var recordType: CKRecord.RecordType? { query.recordType }
 
     /// What the records that count have in common; fixed (SUB-16, SUB-70).
@@ -108,13 +109,13 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     // predicates into ones that are always false.
     open var predicate: NSPredicate { query.predicate }
 
-    /// The only zone whose records count; nil for all (SUB-9).
+    /// The zone to which the subscription is limited; nil for all zones (SUB-9).
     open var zoneID: CKRecordZone.ID? {
         get { zone.current }
         set { zone.current = newValue }
     }
 
-    /// The events that count; fixed (SUB-17, SUB-70).
+    /// The events that fire the subscription; they cannot be changed (SUB-17, SUB-70).
     open var querySubscriptionOptions: CKQuerySubscription.Options { query.options }
 
     /// Returns a copy with the same state and the same predicate object.
@@ -130,12 +131,12 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 }
 
 extension CKQuerySubscription {
-    /// The events a query subscription fires on (SUB-17).
+    /// The events that fire a query subscription (SUB-17).
     public struct Options: OptionSet, Sendable {
         /// The bits of the set.
         public let rawValue: UInt
 
-        /// Creates a set of bits.
+        /// Creates a set from raw bits.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }

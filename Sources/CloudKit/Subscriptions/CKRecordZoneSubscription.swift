@@ -5,7 +5,7 @@ import TidebellWire
 /// A subscription to changes of the records in a zone: every creation, change and deletion sends a push to the user's
 /// other devices (SUB-53).
 ///
-/// May be saved in the private database, for zones that exist and are not the default one (SUB-3, SUB-6).
+/// It can be saved in the private database, for custom zones that exist (SUB-3, SUB-6).
 ///
 /// ```swift
 /// let zoneID = CKRecordZone.ID(zoneName: "Feed")
@@ -18,14 +18,15 @@ import TidebellWire
 /// try await database.save(subscription)
 /// ```
 ///
-/// The push comes as a ``CKRecordZoneNotification``; what changed is fetched with the zone's change token.
+/// The app receives the push as a ``CKRecordZoneNotification``, and then fetches what changed with
+/// the zone's change token.
 /// See <https://developer.apple.com/documentation/cloudkit/ckrecordzonesubscription>.
 open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
     // Sendable: the zone is a constant, the rest is behind a lock.
     private let zone: CKRecordZoneID
     private let type: Locked<CKRecord.RecordType?>
 
-    /// Creates a subscription of a fresh UUID (SUB-21, SUB-28).
+    /// Creates a subscription with a new UUID (SUB-21, SUB-28).
     @available(*, deprecated, renamed: "init(zoneID:subscriptionID:)")
     public convenience init(zoneID: CKRecordZone.ID) {
         self.init(zoneID: zoneID, subscriptionID: NewIdentifier.make())
@@ -48,9 +49,8 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
 
     /// Reads a subscription from an archive.
     ///
-    /// A damaged archive fails its unarchiver; without one that reports failures, the
-    /// result is a subscription with a fresh ID on the default zone, which no server
-    /// accepts.
+    /// If the archive is damaged, the unarchiver fails; if it does not report failures, the result
+    /// is a subscription with a new ID to the default zone, which the server refuses.
     public required init(coder: NSCoder) {
         let values = coder.decodeArchiveBlob(Values.self)
         if values == nil { coder.failDecoding(of: CKRecordZoneSubscription.self) }
@@ -65,10 +65,10 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
         coder.encodeArchiveBlob(values)
     }
 
-    /// The zone whose changes count; fixed (SUB-70).
+    /// The zone of the subscription; it cannot be changed (SUB-70).
     open var zoneID: CKRecordZone.ID { zone }
 
-    /// The only type of records whose changes count; nil for all (SUB-12, SUB-15).
+    /// The record type to which the subscription is limited; nil for all types (SUB-12, SUB-15).
     open var recordType: CKRecord.RecordType? {
         get { type.current }
         set { type.current = newValue }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A subscription to changes on the server, of which pushes notify the user's devices: what its three kinds
-/// have in common (SUB-1).
+/// The base class of subscriptions. A subscription makes the server send pushes about changes to
+/// the user's devices (SUB-1).
 ///
-/// Abstract: create a ``CKQuerySubscription``, ``CKRecordZoneSubscription`` or
+/// This class is abstract: create a ``CKQuerySubscription``, ``CKRecordZoneSubscription`` or
 /// ``CKDatabaseSubscription``. Compares by value.
 /// See <https://developer.apple.com/documentation/cloudkit/cksubscription>.
 open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
@@ -13,7 +13,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     private let kind: SubscriptionType
     private let info: Locked<CKNotificationInfo?>
 
-    /// The name of a subscription, unique in its database.
+    /// The ID of a subscription, unique in its database.
     public typealias ID = String
 
     /// The kinds of subscriptions (SUB-1).
@@ -40,7 +40,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         nil
     }
 
-    /// True: subscriptions may stand in archives that require secure coding.
+    /// Always true: subscriptions support secure coding.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes the subscription to a keyed archive.
@@ -48,15 +48,15 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         preconditionFailure("CKSubscription is abstract; \(Swift.type(of: self)) has to encode.")
     }
 
-    /// The name of the subscription, unique in its database.
+    /// The ID of the subscription, unique in its database.
     open var subscriptionID: CKSubscription.ID { identity }
 
     /// The kind of the subscription.
     open var subscriptionType: CKSubscription.SubscriptionType { kind }
 
-    /// What the pushes of the subscription contain; setting keeps a copy (SUB-69).
+    /// What the pushes of the subscription contain; the property keeps a copy (SUB-69).
     ///
-    /// Nil stands for a push that shows nothing (SUB-68).
+    /// Nil means a push that displays nothing (SUB-68).
     open var notificationInfo: CKSubscription.NotificationInfo? {
         get { info.current }
         set { info.current = newValue?.clone() }
@@ -67,7 +67,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         preconditionFailure("CKSubscription is abstract; \(Swift.type(of: self)) has to copy.")
     }
 
-    /// Compares kind, ID, notification and whatever the kind adds.
+    /// Compares kind, ID, notification and the properties of the subclass.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKSubscription else { return false }
         return kind == other.kind && common == other.common

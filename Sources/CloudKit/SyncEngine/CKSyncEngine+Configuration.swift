@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKSyncEngine {
-    /// What a sync engine is made of.
+    /// The configuration of a sync engine.
     ///
     /// See <https://developer.apple.com/documentation/cloudkit/cksyncengine-5sie5/configuration>.
     public struct Configuration: Sendable, CustomStringConvertible {
         /// The database to sync: the private or the shared one (SYNC-1).
         public var database: CKDatabase
 
-        /// The state of the newest `stateUpdate` event; nil the first time (SYNC-3).
+        /// The state from the newest `stateUpdate` event; nil the first time (SYNC-3).
         public var stateSerialization: CKSyncEngine.State.Serialization?
 
-        /// The app's part. The engine keeps it weakly: keep it yourself.
+        /// The app's delegate. The engine has only a weak reference to it.
         public var delegate: any CKSyncEngineDelegate
 
-        /// Whether the engine syncs by itself; true by default (SYNC-5).
+        /// Whether the engine syncs automatically; true by default (SYNC-5).
         ///
-        /// If so, it sends soon after changes are added, fetches when a push reports that
-        /// something changed, and tries again after errors that pass. If not, it does
-        /// nothing but what `fetchChanges(_:)` and `sendChanges(_:)` ask for.
+        /// If so, it sends soon after changes are added, fetches after a push, and tries again
+        /// after temporary errors. If not, it syncs only when you call `fetchChanges(_:)` and
+        /// `sendChanges(_:)`.
         public var automaticallySync: Bool
 
         /// The ID of the database subscription to use; it is created when it does not
         /// exist (SYNC-6).
         ///
-        /// Nil, the default: any database subscription that exists, else one of the
-        /// engine's own (SUB-67).
+        /// With nil, the default, the engine uses any database subscription that exists, or else
+        /// creates one (SUB-67).
         public var subscriptionID: CKSubscription.ID?
 
         /// Creates a configuration with automatic sync.

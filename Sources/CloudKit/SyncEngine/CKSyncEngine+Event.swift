@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKSyncEngine {
-    /// Something that happens in the course of a sync (SYNC-9).
+    /// An event during a sync (SYNC-9).
     ///
     /// See <https://developer.apple.com/documentation/cloudkit/cksyncengine-5sie5/event>.
     public enum Event: Sendable, CustomStringConvertible {
-        /// The engine's state changed; keep it.
+        /// The engine's state changed; store it.
         case stateUpdate(CKSyncEngine.Event.StateUpdate)
-        /// Another user is signed in, or nobody.
+        /// Another user signed in, or the user signed out.
         case accountChange(CKSyncEngine.Event.AccountChange)
         /// Zones changed on the server.
         case fetchedDatabaseChanges(CKSyncEngine.Event.FetchedDatabaseChanges)
         /// Records changed on the server.
         case fetchedRecordZoneChanges(CKSyncEngine.Event.FetchedRecordZoneChanges)
-        /// Zones were saved and deleted, or could not be.
+        /// Zones were sent; some may have failed.
         case sentDatabaseChanges(CKSyncEngine.Event.SentDatabaseChanges)
-        /// Records were saved and deleted, or could not be.
+        /// Records were sent; some may have failed.
         case sentRecordZoneChanges(CKSyncEngine.Event.SentRecordZoneChanges)
         /// A fetch begins.
         case willFetchChanges(CKSyncEngine.Event.WillFetchChanges)
@@ -55,8 +55,8 @@ extension CKSyncEngine {
 extension CKSyncEngine.Event {
     /// The engine's state changed.
     ///
-    /// Keep it together with what was fetched before it, and give the newest one to the
-    /// next engine (SYNC-3, SYNC-4).
+    /// Store it together with the records that were fetched before it, and pass the newest state to
+    /// the next engine (SYNC-3, SYNC-4).
     public struct StateUpdate: Sendable, CustomStringConvertible {
         /// The whole state.
         public let stateSerialization: CKSyncEngine.State.Serialization
@@ -65,19 +65,19 @@ extension CKSyncEngine.Event {
         public var description: String { "<CKSyncEngine.Event.StateUpdate>" }
     }
 
-    /// Another user is signed in than the state is of, or nobody (SYNC-17).
+    /// The signed-in user is not the user of the engine's state any more (SYNC-17).
     ///
-    /// When a user went, the engine has forgotten everything about them, pending changes
-    /// too. Several changes while the app did not run are one event.
+    /// After a sign-out or a switch, the engine has removed its whole state of the previous user,
+    /// including pending changes. Several changes while the app did not run are one event.
     public struct AccountChange: Sendable, CustomStringConvertible {
         /// What can happen to the account.
         public enum ChangeType: Sendable, Equatable {
-            /// A user signed in where none was known. Changes that were added before
-            /// stay pending.
+            /// A user signed in, and there was none before. Changes that were added before stay
+            /// pending.
             case signIn(currentUser: CKRecord.ID)
-            /// The user signed out; delete what you keep of them.
+            /// The user signed out; delete the user's local data.
             case signOut(previousUser: CKRecord.ID)
-            /// Another user signed in; delete what you keep of the previous one.
+            /// Another user signed in; delete the local data of the previous user.
             case switchAccounts(previousUser: CKRecord.ID, currentUser: CKRecord.ID)
         }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKSyncEngine {
-    /// How changes are fetched.
+    /// Options for fetching changes.
     public struct FetchChangesOptions: Sendable, CustomStringConvertible {
         /// The zones whose records are fetched.
         public enum Scope: Sendable, Equatable, CustomStringConvertible {
@@ -37,8 +37,8 @@ extension CKSyncEngine {
         /// The group of the requests, for the server's log.
         public var operationGroup: CKOperationGroup
 
-        /// The zones that are fetched before all others, in this order; those without
-        /// changes are passed over (SYNC-25).
+        /// The zones that are fetched first, in this order; zones without changes are skipped
+        /// (SYNC-25).
         public var prioritizedZoneIDs: [CKRecordZone.ID] = []
 
         /// Creates options; without a group, a new one is made.
@@ -59,10 +59,10 @@ extension CKSyncEngine {
 
     /// An attempt to fetch changes.
     public struct FetchChangesContext: Sendable, CustomStringConvertible {
-        /// Who asked for it.
+        /// Why it was started.
         public let reason: CKSyncEngine.SyncReason
 
-        /// How it began.
+        /// The options it was started with.
         public let options: CKSyncEngine.FetchChangesOptions
 
         /// The context as text, for logs.
@@ -71,11 +71,11 @@ extension CKSyncEngine {
         }
     }
 
-    /// Who asked for a sync (SYNC-26).
+    /// Why a sync was started (SYNC-26).
     public enum SyncReason: Sendable, Equatable, Hashable, CustomStringConvertible {
-        /// The engine itself.
+        /// The engine started it.
         case scheduled
-        /// The app, with `fetchChanges(_:)` or `sendChanges(_:)`.
+        /// The app started it with `fetchChanges(_:)` or `sendChanges(_:)`.
         case manual
 
         /// The reason as text, for logs.

@@ -2,9 +2,9 @@
 
 // The events of a fetch, in the order in which they come (SYNC-11).
 extension CKSyncEngine.Event {
-    /// A fetch begins; `didFetchChanges` comes when it has ended.
+    /// A fetch begins; `didFetchChanges` follows when it has ended.
     public struct WillFetchChanges: Sendable, CustomStringConvertible {
-        /// Who asked for what.
+        /// The attempt: its reason and its options.
         public let context: CKSyncEngine.FetchChangesContext
 
         /// The event as text, for logs.
@@ -18,7 +18,7 @@ extension CKSyncEngine.Event {
         /// The zones that are new or have changes.
         public let modifications: [CKDatabase.DatabaseChange.Modification]
 
-        /// The zones that are gone, and why (SYNC-15).
+        /// The zones that were deleted, and why (SYNC-15).
         public let deletions: [CKDatabase.DatabaseChange.Deletion]
 
         /// The event as text, for logs.
@@ -40,13 +40,13 @@ extension CKSyncEngine.Event {
         }
     }
 
-    /// Records changed on the server; one event for each page, oldest changes first as a
-    /// rule (SYNC-14).
+    /// Records changed on the server; one event for each page, usually oldest changes first
+    /// (SYNC-14).
     public struct FetchedRecordZoneChanges: Sendable, CustomStringConvertible {
         /// The records that are new or changed.
         public let modifications: [CKDatabase.RecordZoneChange.Modification]
 
-        /// The records that are gone.
+        /// The records that were deleted.
         public let deletions: [CKDatabase.RecordZoneChange.Deletion]
 
         /// The event as text, for logs; no values.
@@ -62,7 +62,7 @@ extension CKSyncEngine.Event {
         /// The zone.
         public let zoneID: CKRecordZone.ID
 
-        /// Why it ended early; nil when all was fetched.
+        /// The error that ended it early; nil if all changes were fetched.
         public let error: CKError?
 
         /// The event as text, for logs.
@@ -72,9 +72,9 @@ extension CKSyncEngine.Event {
         }
     }
 
-    /// A fetch has ended, well or not; one for each `willFetchChanges`.
+    /// A fetch has ended, successfully or not; one for each `willFetchChanges`.
     public struct DidFetchChanges: Sendable, CustomStringConvertible {
-        /// Who asked for what.
+        /// The attempt: its reason and its options.
         public let context: CKSyncEngine.FetchChangesContext
 
         /// The event as text, for logs.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKSyncEngine {
-    /// A change of a record that is to be sent.
+    /// A pending change of a record.
     public enum PendingRecordZoneChange: Sendable, Hashable, CustomStringConvertible {
-        /// The record is to be saved.
+        /// Save the record.
         case saveRecord(CKRecord.ID)
-        /// The record is to be deleted.
+        /// Delete the record.
         case deleteRecord(CKRecord.ID)
 
         /// The change as text, for logs.
@@ -17,14 +17,14 @@ extension CKSyncEngine {
         }
     }
 
-    /// A change of a zone that is to be sent.
+    /// A pending change of a zone.
     public enum PendingDatabaseChange: Sendable, Hashable, CustomStringConvertible {
-        /// The zone is to be saved.
+        /// Save the zone.
         case saveZone(CKRecordZone)
-        /// The zone is to be deleted.
+        /// Delete the zone.
         case deleteZone(CKRecordZone.ID)
 
-        /// Returns whether both do the same with zones of the same ID: zones themselves
+        /// Returns whether both are the same change of zones with the same ID; zones themselves
         /// compare by identity.
         public static func == (lhs: Self, rhs: Self) -> Bool {
             switch (lhs, rhs) {
@@ -34,7 +34,7 @@ extension CKSyncEngine {
             }
         }
 
-        /// Hashes what is done, and the ID of the zone.
+        /// Hashes the kind of change and the ID of the zone.
         public func hash(into hasher: inout Hasher) {
             switch self {
             case .saveZone(let zone):

@@ -19,17 +19,17 @@ extension CKSyncEngine {
         /// The IDs of the records to delete.
         public var recordIDsToDelete: [CKRecord.ID]
 
-        /// Whether the changes of each zone succeed or fail together; those of others
-        /// fail with `batchRequestFailed` then, and stay pending (SYNC-23).
+        /// Whether the changes of each zone succeed or fail together. If one fails, the others in
+        /// its zone fail with `batchRequestFailed` and stay pending (SYNC-23).
         public var atomicByZone: Bool
 
-        /// Creates a batch of the first pending changes, as many as fit; nil when there
-        /// is nothing to send (SYNC-22).
+        /// Creates a batch from the first pending changes, as many as fit; nil if there is nothing
+        /// to send (SYNC-22).
         ///
         /// - Parameters:
-        ///   - pendingChanges: What is to be sent, oldest first.
-        ///   - recordProvider: Gives the record of a change to save; with nil the change
-        ///     is passed over.
+        ///   - pendingChanges: The changes to send, oldest first.
+        ///   - recordProvider: Returns the record for a change to save; if it returns nil, the
+        ///     change is skipped.
         public init?(
             pendingChanges: [CKSyncEngine.PendingRecordZoneChange],
             recordProvider: @Sendable (CKRecord.ID) async -> CKRecord?
@@ -50,8 +50,8 @@ extension CKSyncEngine {
             guard !isEmpty else { return nil }
         }
 
-        /// Creates a batch; at most 250 items (LIMIT-3), else sending it fails with
-        /// `limitExceeded`.
+        /// Creates a batch. It may have at most 250 items (LIMIT-3); otherwise sending it fails
+        /// with `limitExceeded`.
         public init(
             recordsToSave: [CKRecord] = [],
             recordIDsToDelete: [CKRecord.ID] = [],

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKSyncEngine {
-    /// How changes are sent.
+    /// Options for sending changes.
     public struct SendChangesOptions: Sendable, CustomStringConvertible {
         /// Which changes are sent.
         public enum Scope: Sendable, Equatable, CustomStringConvertible {
             /// All changes.
             case all
-            /// Those outside these zones.
+            /// All changes except those in these zones.
             case allExcluding([CKRecordZone.ID])
-            /// Those in these zones.
+            /// Changes in these zones.
             case zoneIDs([CKRecordZone.ID])
-            /// Those of these records.
+            /// Changes of these records.
             case recordIDs([CKRecord.ID])
 
             /// Returns whether changes of a record are sent.
@@ -72,10 +72,10 @@ extension CKSyncEngine {
 
     /// An attempt to send changes.
     public struct SendChangesContext: Sendable, CustomStringConvertible {
-        /// Who asked for it.
+        /// Why it was started.
         public let reason: CKSyncEngine.SyncReason
 
-        /// What is to be sent.
+        /// The options it was started with.
         public let options: CKSyncEngine.SendChangesOptions
 
         /// The context as text, for logs.

@@ -2,9 +2,9 @@
 
 // The events of sending (SYNC-13).
 extension CKSyncEngine.Event {
-    /// An attempt to send begins; `didSendChanges` comes when it has ended.
+    /// An attempt to send begins; `didSendChanges` follows when it has ended.
     public struct WillSendChanges: Sendable, CustomStringConvertible {
-        /// Who asked for what.
+        /// The attempt: its reason and its options.
         public let context: CKSyncEngine.SendChangesContext
 
         /// The event as text, for logs.
@@ -13,7 +13,7 @@ extension CKSyncEngine.Event {
         }
     }
 
-    /// What became of zones that were sent (SYNC-16).
+    /// The results for the zones that were sent (SYNC-16).
     public struct SentDatabaseChanges: Sendable, CustomStringConvertible {
         /// A zone that was not saved.
         public struct FailedZoneSave: Sendable, CustomStringConvertible {
@@ -73,8 +73,8 @@ extension CKSyncEngine.Event {
             }
         }
 
-        /// The records that were saved, with the server's tags and dates; keep their
-        /// system fields.
+        /// The records that were saved, with the server's change tags and dates; store their system
+        /// fields.
         public let savedRecords: [CKRecord]
 
         /// The records that were not saved.
@@ -95,9 +95,9 @@ extension CKSyncEngine.Event {
         }
     }
 
-    /// An attempt to send has ended, well or not; one for each `willSendChanges`.
+    /// An attempt to send has ended, successfully or not; one for each `willSendChanges`.
     public struct DidSendChanges: Sendable, CustomStringConvertible {
-        /// Who asked for what.
+        /// The attempt: its reason and its options.
         public let context: CKSyncEngine.SendChangesContext
 
         /// The event as text, for logs.

@@ -2,9 +2,9 @@
 import Foundation
 
 extension CKSyncEngine {
-    /// What a sync engine remembers: what is to be sent, and how far it fetched.
+    /// The state of a sync engine: pending changes, and which changes it has fetched.
     ///
-    /// May be used from every thread, and from the delegate's methods.
+    /// It can be used on any thread, and in the delegate's methods.
     /// See <https://developer.apple.com/documentation/cloudkit/cksyncengine-5sie5/state-swift.class>.
     public final class State: Sendable {
         private struct Stored {
@@ -26,22 +26,23 @@ extension CKSyncEngine {
             stored = Locked(Stored(values: values, kept: [serialization]))
         }
 
-        /// The records that are to be sent, in the order they were added (SYNC-19).
+        /// The pending changes of records, in the order they were added (SYNC-19).
         ///
-        /// The engine takes out what it sent, and what failed for good (SYNC-20).
+        /// The engine removes changes that were sent, and changes that failed permanently
+        /// (SYNC-20).
         public var pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange] {
             stored.withLock { $0.values.pendingRecords }.changes
         }
 
-        /// The zones that are to be sent, in the order they were added.
+        /// The pending changes of zones, in the order they were added.
         public var pendingDatabaseChanges: [CKSyncEngine.PendingDatabaseChange] {
             stored.withLock { $0.values.pendingZones }.changes
         }
 
         /// Whether there are changes to send that only the app knows of (SYNC-24).
         ///
-        /// Setting it to true has the engine ask the delegate for them soon. It stays
-        /// what the app sets.
+        /// After it is set to true, the engine soon asks the delegate for them. Only the app
+        /// changes the value.
         public var hasPendingUntrackedChanges: Bool {
             get { stored.withLock { $0.values.hasPendingUntrackedChanges } }
             set {
@@ -58,10 +59,10 @@ extension CKSyncEngine {
             stored.withLock { $0.values.unfetchedZoneIDs }
         }
 
-        /// Adds records to send; the engine sends them soon (SYNC-19).
+        /// Adds changes of records; the engine sends them soon (SYNC-19).
         ///
-        /// Each record is to be sent once: a save replaces an earlier deletion
-        /// of the same record, and the other way round.
+        /// There is one pending change for each record: a save replaces an earlier deletion of the
+        /// same record, and vice versa.
         public func add(pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange]) {
             guard !pendingRecordZoneChanges.isEmpty else { return }
             change(wantsSend: true) { state in
@@ -69,17 +70,17 @@ extension CKSyncEngine {
             }
         }
 
-        /// Takes back records to send.
+        /// Removes pending changes of records.
         public func remove(pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange]) {
             change(wantsSend: false) { state in
                 pendingRecordZoneChanges.reduce(false) { state.pendingRecords.remove($1) || $0 }
             }
         }
 
-        /// Adds zones to send; the engine sends them soon, before all records (SYNC-13).
+        /// Adds changes of zones; the engine sends them soon, before all records (SYNC-13).
         ///
-        /// Each zone is to be sent once: a save replaces an earlier deletion of
-        /// the same zone, and the other way round.
+        /// There is one pending change for each zone: a save replaces an earlier deletion of the
+        /// same zone, and vice versa.
         public func add(pendingDatabaseChanges: [CKSyncEngine.PendingDatabaseChange]) {
             guard !pendingDatabaseChanges.isEmpty else { return }
             change(wantsSend: true) { state in
@@ -87,7 +88,7 @@ extension CKSyncEngine {
             }
         }
 
-        /// Takes back zones to send.
+        /// Removes pending changes of zones.
         public func remove(pendingDatabaseChanges: [CKSyncEngine.PendingDatabaseChange]) {
             change(wantsSend: false) { state in
                 pendingDatabaseChanges.reduce(false) { state.pendingZones.remove($1) || $0 }
@@ -156,9 +157,9 @@ extension CKSyncEngine.State {
 }
 
 extension CKSyncEngine.State {
-    /// A sync engine's state in a form that can be kept (SYNC-3).
+    /// A sync engine's state in a form that can be stored (SYNC-3).
     ///
-    /// Costs nothing until it is encoded.
+    /// It uses no time until it is encoded.
     public struct Serialization: Codable, Sendable {
         /// The name of the one value, which is an ``ArchiveBlob``.
         private enum CodingKeys: String, CodingKey {

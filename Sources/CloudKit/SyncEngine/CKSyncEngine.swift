@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Keeps an app's records the same on all devices of a user.
+/// Syncs an app's records between the devices of a user.
 ///
-/// Create one early, give it what it last gave you as its state, and add to ``state`` what
-/// is to be sent; the engine does the rest: it fetches when a push reports that something
-/// changed, sends soon after changes were added, waits and tries again when the network,
-/// the server or the account is not there. It calls your delegate for every step, and
-/// only there does it hand over records.
+/// Create an engine early, with the state from its last `stateUpdate` event, and add pending
+/// changes to ``state``. The engine does the rest: it fetches after a push, sends soon after
+/// changes were added, and waits and tries again when the network, the server or the account is not
+/// available. It calls your delegate for every step, and passes records only to the delegate.
 ///
 /// ```swift
 /// let configuration = CKSyncEngine.Configuration(
@@ -19,27 +18,29 @@ import Foundation
 /// engine.state.add(pendingRecordZoneChanges: [.saveRecord(note.recordID)])
 /// ```
 ///
-/// Records of the default zone are sent, but never fetched (SYNC-28): use a zone of your
-/// own. Two engines on one database, with delegates of their own, stand for two devices in
-/// tests that fetch and send themselves (they are one device to the server, which pushes
-/// neither what the other did); in earnest, have one for each database (SYNC-1). The engine works until it is let go.
+/// Records in the default zone are sent, but never fetched (SYNC-28): use a custom zone. Use one
+/// engine for each database (SYNC-1). In tests that call `fetchChanges` and `sendChanges`
+/// themselves, two engines with different delegates on one database can take the place of two
+/// devices; but for the server they are one device, so neither gets a push for a change of the
+/// other. The engine works until it is released.
 /// See <https://developer.apple.com/documentation/cloudkit/cksyncengine-5sie5>.
 public final class CKSyncEngine: Sendable {
     /// The database that is synced.
     public let database: CKDatabase
 
-    /// What is to be sent, and how far was fetched.
+    /// The pending changes, and which changes were fetched.
     public let state: CKSyncEngine.State
 
     /// What works for the engine.
     let core: SyncEngineCore
 
-    /// Creates an engine; with automatic sync it begins at once.
+    /// Creates an engine; with automatic sync it starts at once.
     ///
-    /// Without a signed-in user it rests until one signs in (SYNC-2). While an engine of
-    /// the same delegate, database and options lives that was made with this state, or
-    /// gave it last, the new one replaces it: both have one ``state``, and nothing
-    /// that was added since is lost. With any other state, also nil, it starts from that.
+    /// Without a signed-in user it waits until a user signs in (SYNC-2). If there is an engine with
+    /// the same delegate, database and options that was made with this state, or sent it in its
+    /// last event, the new engine replaces it: both share one ``state``, and no change that was
+    /// added since is lost. With any other state, including nil, the new engine starts from that
+    /// state.
     /// - Precondition: The database is the private or the shared one.
     public init(_ configuration: CKSyncEngine.Configuration) {
         precondition(
@@ -61,10 +62,10 @@ public final class CKSyncEngine: Sendable {
         core.end(for: ObjectIdentifier(self))
     }
 
-    /// Fetches what changed on the server now.
+    /// Fetches the changes on the server now.
     ///
-    /// Returns when the delegate has handled all events of it (SYNC-18). One attempt to
-    /// sync runs at a time; this one waits for those asked for before.
+    /// Returns when the delegate has handled all its events (SYNC-18). One attempt to sync runs at
+    /// a time; this one waits for earlier ones.
     /// - Throws: `notAuthenticated` without a user, the error of what failed as a whole,
     ///   or `partialFailure` with the error of each zone that could not be fetched; always
     ///   a ``CKError``.
@@ -72,11 +73,11 @@ public final class CKSyncEngine: Sendable {
         try await core.fetch(FetchChangesContext(reason: .manual, options: options))
     }
 
-    /// Sends what is to be sent now.
+    /// Sends the pending changes now.
     ///
-    /// Returns when the delegate has handled all events of it (SYNC-18). Each change is
-    /// sent once in a call: what fails and is added again in an event is sent by the next
-    /// one. One attempt to sync runs at a time; this one waits for those asked for before.
+    /// Returns when the delegate has handled all its events (SYNC-18). Each change is sent once per
+    /// call: a change that fails and is added again in an event is sent by the next call. One
+    /// attempt to sync runs at a time; this one waits for earlier ones.
     /// - Throws: `notAuthenticated` without a user, the error of what failed as a whole,
     ///   or `partialFailure` with the error of each zone and record that could not be
     ///   sent; always a ``CKError``.
@@ -84,19 +85,19 @@ public final class CKSyncEngine: Sendable {
         try await core.send(SendChangesContext(reason: .manual, options: options))
     }
 
-    /// Cancels all attempts to sync, also those that wait, and returns when they have
-    /// ended. What a request under way has done is done (SYNC-8).
+    /// Cancels all attempts to sync, including waiting ones, and returns when they have ended.
+    /// Changes that a running request has made already are not undone (SYNC-8).
     ///
-    /// From a method of the delegate it returns at once.
+    /// When it is called in a method of the delegate, it returns at once.
     public func cancelOperations() async {
         await core.cancelAttempts()
     }
 
-    /// Hands the delegate the newest state, if it has an older one, and returns when that
-    /// is handled. Tidebell addition.
+    /// Sends the newest state to the delegate, if the delegate has an older one, and returns when
+    /// it is handled. Tidebell addition.
     ///
-    /// State updates come by themselves soon after a change. Call this when the app is
-    /// about to end, or may not lose what it just added (SYNC-4).
+    /// State updates are sent automatically soon after a change. Call this method when the app is
+    /// about to end, or must not lose what it just added (SYNC-4).
     public func flushState() async {
         await core.flushState()
     }

@@ -2,15 +2,16 @@
 import TidebellCore
 import TidebellHTTP
 
-/// The limits of a ``TestCloud``'s server, so that a test meets in small what apps meet in large.
+/// The limits of a ``TestCloud``'s server, so that a test can reach them with little data.
 ///
 /// ```swift
 /// let cloud = try await TestCloud(limits: ServerLimits(itemsPerRequest: 2, bytesPerUser: 10_000))
 /// ```
 ///
-/// What is nil is as `tidebell serve` has it; the defaults are CloudKit's where it names any.
+/// A limit that is nil has the default of `tidebell serve`, which is CloudKit's if that is
+/// documented.
 public struct ServerLimits: Sendable, Hashable {
-    /// Items that one request names; more fail with `limitExceeded` (400, LIMIT-1).
+    /// Items of one request; more fail with `limitExceeded` (400, LIMIT-1).
     public var itemsPerRequest: Int?
     /// Records, or zones, in one page of changes or of a query: `moreComing` (1000, of zones 200).
     public var itemsPerPage: Int?
@@ -18,9 +19,9 @@ public struct ServerLimits: Sendable, Hashable {
     public var bytesPerRecord: Int?
     /// Bytes of one file; more fail with `limitExceeded` (250 MB).
     public var bytesPerAsset: Int?
-    /// Bytes that a user's private databases hold; more fail with `quotaExceeded` (10 GB, ACCT-9).
+    /// Bytes in a user's private databases; more fail with `quotaExceeded` (10 GB, ACCT-9).
     public var bytesPerUser: Int?
-    /// Bytes that the public database of a container holds; more fail with `quotaExceeded` (100 GB).
+    /// Bytes in the public database of a container; more fail with `quotaExceeded` (100 GB).
     public var bytesPerPublicDatabase: Int?
     /// Zones of one database (10,000).
     public var zonesPerDatabase: Int?
@@ -28,10 +29,10 @@ public struct ServerLimits: Sendable, Hashable {
     public var subscriptionsPerUser: Int?
     /// Participants of one share; more fail with `tooManyParticipants` (100, SHARE-11).
     public var participantsPerShare: Int?
-    /// How long change tokens are good for after something was deleted (30 days, TOK-22).
+    /// How long change tokens stay valid after something was deleted (30 days, TOK-22).
     public var tokenLifetime: Duration?
-    /// Requests of one user in a second; more fail with `requestRateLimited` (no limit). By the cloud's
-    /// clock, so that all are in one second while it stands still.
+    /// Requests of one user per second; more fail with `requestRateLimited` (no limit). Seconds are
+    /// those of the cloud's clock: while it stands still, all requests are in one second.
     public var requestsPerSecond: Int?
 
     /// Creates limits.
@@ -91,7 +92,7 @@ public struct ServerLimits: Sendable, Hashable {
 }
 
 extension TestCloud {
-    /// Changes the limits of the server, which stops and starts for it as in ``restart()``.
+    /// Changes the limits of the server, which is restarted for it as in ``restart()``.
     ///
     /// ```swift
     /// try await cloud.set(ServerLimits(bytesPerUser: 10_000))

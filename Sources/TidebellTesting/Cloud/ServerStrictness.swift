@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
 
-/// Whether a ``TestCloud`` refuses what Apple's servers refuse and what would work on it.
+/// Whether a ``TestCloud`` refuses requests that it could serve but Apple's servers refuse.
 ///
 /// ```swift
 /// let cloud = try await TestCloud(strictness: .apple)
@@ -17,34 +17,35 @@ import TidebellCore
 /// Query and zone subscriptions that fire like another are refused by any cloud (SUB-32), as is one whose ID a
 /// subscription of another kind has (SUB-70).
 ///
-/// What nobody outside of Apple knows is not checked: which field names beside those with an underscore are
-/// reserved, which indexes a new record type has in development, and whether an app may have several database
-/// subscriptions, or save an equal subscription again (SUB-31, SUB-34). Nor is what a production schema lacks: in
-/// both environments, record types and fields come into being by use.
+/// Rules that are not published are not checked: which field names besides those with an underscore
+/// are reserved, which indexes a new record type has in development, and whether an app may have
+/// several database subscriptions, or save an equal subscription again (SUB-31, SUB-34). Nor is
+/// what a production schema lacks: in both environments, record types and fields come into being by
+/// use.
 public struct ServerStrictness: Sendable, Hashable {
     private let isStrict: Bool
     private var queryable: Set<String> = []
     private var containers: Set<String> = []
 
-    /// What would be refused works; `tidebell push explain` says that it would be.
+    /// Such requests work; `tidebell push explain` prints that Apple would refuse them.
     public static let lenient = ServerStrictness(isStrict: false)
 
-    /// What Apple's servers refuse is refused, as far as it is known.
+    /// Requests that Apple's servers refuse are refused, as far as the rules are known.
     public static let apple = ServerStrictness(isStrict: true)
 
     private init(isStrict: Bool) {
         self.isStrict = isStrict
     }
 
-    /// Returns the same with an index on the `recordName` of record types, as one sets it in CloudKit's
-    /// console for queries that every record passes.
+    /// Returns a copy with an index on the `recordName` of record types, which is set in CloudKit's
+    /// console for queries that match every record.
     public func withQueryableRecordNames(of recordTypes: String...) -> ServerStrictness {
         var strictness = self
         strictness.queryable.formUnion(recordTypes)
         return strictness
     }
 
-    /// Returns the same with further containers than the cloud's own.
+    /// Returns a copy that accepts further containers besides the cloud's own.
     public func withContainers(_ identifiers: String...) -> ServerStrictness {
         var strictness = self
         strictness.containers.formUnion(identifiers)

@@ -4,10 +4,10 @@ import TidebellCore
 import TidebellWire
 
 extension TestCloud {
-    /// Does what happens when the user deletes the app's iCloud data in Settings:
-    /// all custom zones of the private database disappear as purged.
+    /// Simulates that the user deletes the app's iCloud data in Settings: all custom zones of the
+    /// private database are purged.
     ///
-    /// Apps must wipe their cache and not upload it again; see
+    /// Apps must delete their local data and not upload it again; see
     /// `recordZoneWithIDWasPurgedBlock` of `CKFetchDatabaseChangesOperation`.
     ///
     /// ```swift
@@ -17,10 +17,10 @@ extension TestCloud {
         try await state.loseZones(of: user, environment: environment, reason: .purged)
     }
 
-    /// Does what happens when the user resets their encrypted data: all custom
-    /// zones of the private database disappear for that reason.
+    /// Simulates that the user resets their encrypted data: all custom zones of the private
+    /// database are deleted for that reason.
     ///
-    /// Apps should upload their cached data again; see
+    /// Apps should upload their local data again; see
     /// `recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock` of
     /// `CKFetchDatabaseChangesOperation`.
     public func resetEncryptedData(

@@ -2,14 +2,15 @@
 import CloudKit
 
 extension TestCloud {
-    /// Ends the cloud, and fails where something is left that the test did not look at:
-    /// pushes that nobody took, trouble that the server logged (a push pass that failed,
-    /// a request that it could not answer), streams of devices that are gone, and files that
-    /// are still on their way, and faults that the test asked for and that did not happen.
+    /// Stops the cloud, and fails if something is left over: pushes that the test did not take,
+    /// problems that the server logged (such as a request that it could not answer), streams of
+    /// devices that no longer exist, file transfers that have not finished, and injected faults
+    /// that did not occur.
     ///
     /// Call it last, while you hold the devices whose pushes are to count;
-    /// ``run(container:sockets:limits:strictness:seed:clock:apns:safetyLimit:isolation:_:)`` does both. It settles the cloud first, so that what is on its way counts; pushes that
-    /// you expect and do not care about are taken with ``TestDevice/takePushes()``.
+    /// ``run(container:sockets:limits:strictness:seed:clock:apns:safetyLimit:isolation:_:)`` does
+    /// both. It settles the cloud first, so that pushes under way count. Take pushes that you do
+    /// not want to check with ``TestDevice/takePushes()``.
     ///
     /// ```swift
     /// let cloud = try await TestCloud()
@@ -17,8 +18,8 @@ extension TestCloud {
     /// try await cloud.finish()
     /// ```
     ///
-    /// - Throws: ``TestCloudError/leftOver(_:)`` with all that is left; the server is
-    ///   stopped then too.
+    /// - Throws: ``TestCloudError/leftOver(_:)`` with everything that is left over; the server is
+    ///   stopped in this case, too.
     public func finish() async throws {
         try await state.finish()
     }

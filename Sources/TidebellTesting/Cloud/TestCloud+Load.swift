@@ -3,7 +3,7 @@ import CloudKit
 import TidebellWire
 
 extension TestCloud {
-    /// Saves the records of a file, each as its user, in zones that are made where they are missing.
+    /// Saves the records of a file, each as its user, and makes zones that are missing.
     ///
     /// ```json
     /// {
@@ -20,15 +20,16 @@ extension TestCloud {
     /// }
     /// ```
     ///
-    /// Records are written as CloudKit Web Services write them. A field is its value, or an object with
-    /// `value` and `type` where the value does not show the type:
-    /// `{ "value": 1767268800000, "type": "TIMESTAMP" }`. Files cannot be in it. A record that exists is
-    /// replaced. `"container"` names another container than the default one. The device that saves is a
-    /// new one, so that the users' devices are notified.
+    /// Records are written as CloudKit Web Services write them. A field is its value, or an object
+    /// with `value` and `type` if the value does not determine the type: `{ "value": 1767268800000,
+    /// "type": "TIMESTAMP" }`. Files cannot be in it. A record that exists is replaced.
+    /// `"container"` names another container than the default one. A new device saves the records,
+    /// so the users' existing devices are notified.
     ///
     /// - Parameters:
-    ///   - name: The file; unless it begins with a slash, beside the source file of the test.
-    ///   - environment: The environment that the records are saved in.
+    ///   - name: The file; a path that does not begin with a slash is relative to the folder of the
+    ///     test's source file.
+    ///   - environment: The environment to save the records in.
     ///   - source: The source file of the test.
     /// - Throws: ``TestCloudError/misuse(_:)`` that names what is wrong with which record.
     public func load(

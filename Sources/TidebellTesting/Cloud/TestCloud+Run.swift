@@ -2,8 +2,8 @@
 import CloudKit
 
 extension TestCloud {
-    /// Starts a cloud, runs a test on it, and ends it with ``finish()``, so that the test fails also
-    /// for what it did not look at.
+    /// Starts a cloud, runs a test on it, and stops it with ``finish()``, so that the test also
+    /// fails if something is left over.
     ///
     /// ```swift
     /// try await TestCloud.run { cloud in
@@ -12,22 +12,22 @@ extension TestCloud {
     /// }
     /// ```
     ///
-    /// Devices that the body makes stay until it has ended: a push that reached one of them and that
-    /// nobody took is left over, even where the body holds the device no more.
+    /// Devices that the body makes exist until it has ended: a push to one of them that was not
+    /// taken is left over, even if the body has no reference to the device any more.
     ///
     /// - Parameters:
     ///   - container: The container of `CKContainer.default()` on all devices.
     ///   - sockets: Whether devices reach the server over HTTP on 127.0.0.1.
-    ///   - limits: The limits of the server: how much is too much.
-    ///   - strictness: Whether what Apple's servers refuse is refused where it would work.
-    ///   - seed: What UUIDs and tokens follow from.
+    ///   - limits: The limits of the server.
+    ///   - strictness: Whether to refuse requests that only Apple's servers refuse.
+    ///   - seed: The seed of UUIDs and tokens.
     ///   - clock: The clock of server and devices.
-    ///   - apns: The push service that devices of Apple's get their pushes by; nil for none.
-    ///   - safetyLimit: How long (of real time) anything the test waits for may take.
+    ///   - apns: The push service for Apple's devices; nil for none.
+    ///   - safetyLimit: The longest time (in real time) that the test waits for anything.
     ///   - isolation: The actor that the body runs on.
     ///   - body: The test.
-    /// - Throws: What the body throws; where it ends well, ``TestCloudError/leftOver(_:)`` with all
-    ///   that is left. The cloud is stopped in each case.
+    /// - Throws: What the body throws; if it throws nothing, ``TestCloudError/leftOver(_:)`` with
+    ///   everything that is left over. The cloud is stopped in every case.
     public static func run<Value>(
         container: String = TestCloud.defaultContainer,
         sockets: Bool = false,

@@ -5,9 +5,10 @@ import TidebellHTTP
 import TidebellServer
 
 extension TestCloud {
-    /// What a cloud held at a moment: accounts, zones, records with their files, subscriptions, shares.
+    /// The contents of a cloud at one time: accounts, zones, records with their files,
+    /// subscriptions, shares.
     ///
-    /// Its files go when nobody has it any more.
+    /// Its files are removed when the snapshot is released.
     public final class Snapshot: Sendable {
         fileprivate let folder: URL
         fileprivate let accounts: Set<String>
@@ -30,7 +31,8 @@ extension TestCloud {
         }
     }
 
-    /// Takes down what the cloud holds, while it runs; what is on its way is delivered first.
+    /// Returns a snapshot of the cloud's contents, while the cloud runs; pushes under way are
+    /// delivered first.
     ///
     /// ```swift
     /// let filled = try await cloud.snapshot()
@@ -49,12 +51,12 @@ extension TestCloud {
         return snapshot
     }
 
-    /// Puts the cloud back to what it held, as an operator's `tidebell restore` does.
+    /// Restores the contents of a snapshot, as the command `tidebell restore` does.
     ///
-    /// Devices stay, and those that were registered for pushes are again; who was signed in since is
-    /// signed in anew. The clock does not go back. As after any restore, change tokens that were given out
-    /// before are expired (`changeTokenExpired`). Faults that have not happened, and pushes that were not taken,
-    /// are forgotten.
+    /// Devices are kept. They are registered for pushes again if they were before, and users who
+    /// signed in since the snapshot are signed in again. The clock does not go back. As after any
+    /// restore, earlier change tokens have expired (`changeTokenExpired`). Faults that have not
+    /// occurred, and pushes that were not taken, are discarded.
     public func restore(_ snapshot: Snapshot) async throws {
         try await stop()
         let outcome = try await Restoring.run(
@@ -67,11 +69,11 @@ extension TestCloud {
         try await state.begin(with: snapshot.tokens)
     }
 
-    /// Makes the cloud what it was when it began: empty. Devices stay, signed in to their new and empty
-    /// accounts and registered for pushes as before, and the clock stands where it stood.
+    /// Empties the cloud. Devices are kept, signed in to new and empty accounts and registered for
+    /// pushes as before, and the clock is not changed.
     ///
-    /// Change tokens that were given out before are expired; faults that have not happened, and pushes that
-    /// were not taken, are forgotten.
+    /// Earlier change tokens have expired; faults that have not occurred, and pushes that were not
+    /// taken, are discarded.
     ///
     /// ```swift
     /// try await cloud.reset()

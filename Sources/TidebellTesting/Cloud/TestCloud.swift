@@ -15,15 +15,15 @@ package import CloudKit
 /// }
 /// ```
 ///
-/// Nothing is faked but time and chance: time stands still until the test moves
-/// ``clock``, and UUIDs follow from the seed. The database is a temporary file that
-/// goes away with the cloud and its devices.
+/// Only time and randomness are simulated: the clock stands still until the test moves ``clock``,
+/// and UUIDs are made from the seed. The database is a temporary file, which is removed when the
+/// cloud and its devices are released.
 public final class TestCloud: Sendable {
     /// The two environments of a container.
     public enum Environment: String, Sendable, CaseIterable {
-        /// Where apps are developed; record types come into being by use.
+        /// For the development of apps; record types are created by saving records.
         case development
-        /// Where apps are used.
+        /// For apps in use.
         case production
     }
 
@@ -31,8 +31,8 @@ public final class TestCloud: Sendable {
     /// another.
     public static let defaultContainer = "iCloud.org.example.app"
 
-    /// How long (of real time) anything a test waits for may take unless the cloud is
-    /// made with another limit: ten minutes, so that no test fails because its machine is busy.
+    /// The longest time (in real time) that a test waits for anything, unless the cloud is made
+    /// with another limit: ten minutes, so that no test fails because its machine is busy.
     public static let defaultSafetyLimit = Duration.seconds(600)
 
     let state: CloudState
@@ -41,16 +41,16 @@ public final class TestCloud: Sendable {
     ///
     /// - Parameters:
     ///   - container: The container of `CKContainer.default()` on all devices.
-    ///   - sockets: Whether devices reach the server over HTTP on 127.0.0.1, as
-    ///     they would in earnest, instead of by function calls.
-    ///   - limits: The limits of the server: how much is too much.
-    ///   - strictness: Whether what Apple's servers refuse is refused where it would work.
-    ///   - seed: What UUIDs and tokens follow from.
+    ///   - sockets: Whether devices reach the server over HTTP on 127.0.0.1, as real devices do,
+    ///     instead of by function calls.
+    ///   - limits: The limits of the server.
+    ///   - strictness: Whether to refuse requests that only Apple's servers refuse.
+    ///   - seed: The seed of UUIDs and tokens.
     ///   - clock: The clock of server and devices.
-    ///   - apns: The push service that devices of Apple's get their pushes by, for the
-    ///     containers whose apps it knows; nil for none.
-    ///   - safetyLimit: How long (of real time) anything the test waits for may take.
-    ///     It only turns what would hang into a failure.
+    ///   - apns: The push service for Apple's devices, for the containers whose apps it knows; nil
+    ///     for none.
+    ///   - safetyLimit: The longest time (in real time) that the test waits for anything. It makes
+    ///     a test fail that would hang otherwise.
     public init(
         container: String = TestCloud.defaultContainer,
         sockets: Bool = false,
@@ -77,11 +77,10 @@ public final class TestCloud: Sendable {
     /// The clock of the server and of all devices.
     public var clock: ManualClock { state.clock }
 
-    /// Makes a new device of a user, whose account is created by its first device.
+    /// Makes a new device of a user. The first device of a user also creates the account.
     ///
     /// - Parameters:
-    ///   - user: The name of the account; nil for a device on which nobody is
-    ///     signed in.
+    ///   - user: The name of the account; nil for a device without a signed-in user.
     ///   - environment: The environment whose data the device works with.
     public func device(
         user: String?,
@@ -90,11 +89,11 @@ public final class TestCloud: Sendable {
         try await state.makeDevice(user: user, environment: environment)
     }
 
-    /// Gives a user an e-mail address or a phone number, verified, by which others invite them to
+    /// Adds a verified email address or phone number to a user, by which others can invite them to
     /// shares (SHARE-22).
     ///
-    /// Fails where no device of the user was made yet, where somebody else has the address, and for
-    /// what is neither.
+    /// Fails if no device of the user was made yet, if another user has the address, and if the
+    /// text is neither an email address nor a phone number.
     public func addAddress(_ address: String, of user: String) async throws {
         try await state.addAddress(address, of: user)
     }
@@ -113,13 +112,13 @@ public final class TestCloud: Sendable {
     /// Stops the server, starts it again on the same database, and returns when
     /// the devices that were connected are connected again.
     ///
-    /// The clock moves on by the time the devices wait before they try again.
+    /// The clock moves by the time that the devices wait before they try again.
     public func restart() async throws {
         try await stop()
         try await start()
     }
 
-    /// Stops the server: requests fail as if it were switched off.
+    /// Stops the server: requests fail as if the server were switched off.
     public func stop() async throws {
         try await state.stop()
     }
@@ -140,9 +139,8 @@ public final class TestCloud: Sendable {
     /// The number of files on their way to or from the server.
     package func transferCount() throws -> Int { try state.running().transferCount }
 
-    /// Returns all that is stored as text: databases, zones, records and
-    /// subscriptions, sorted; without change tags, dates and other values that no
-    /// test can know.
+    /// Returns everything that is stored as text: databases, zones, records and subscriptions,
+    /// sorted, without change tags, dates and other values that a test cannot predict.
     ///
     /// ```
     /// iCloud.org.example.app development
@@ -152,7 +150,7 @@ public final class TestCloud: Sendable {
     ///     subscription notes-changes zone zone Notes
     /// ```
     ///
-    /// It shows the containers that devices sent requests to.
+    /// It contains the containers that devices sent requests to.
     public func dump() async throws -> String {
         try await state.dump()
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a test cannot go on.
+/// An error of the test kit.
 public enum TestCloudError: Error, Sendable, CustomStringConvertible {
-    /// What the test waits for did not happen within the safety limit.
+    /// What the test waited for did not happen within the safety limit.
     case timedOut(String, after: Duration)
     /// Pushes arrived that the test did not expect.
     case unexpectedPushes(String)
-    /// A test ended, and this nobody looked at.
+    /// A test ended, and these things were left over.
     case leftOver([String])
     /// The cloud was used in a way it does not support.
     case misuse(String)
 
-    /// The reason as a sentence.
+    /// The error message.
     public var description: String {
         switch self {
         case .timedOut(let what, let limit):

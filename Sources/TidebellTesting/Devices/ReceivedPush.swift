@@ -12,7 +12,7 @@ import TidebellWire
 public struct ReceivedPush: @unchecked Sendable, CustomStringConvertible {
     // Sendable: the dictionary holds plain Foundation values that nobody changes.
 
-    /// The dictionary the app gets.
+    /// The dictionary that the app gets.
     public let userInfo: [AnyHashable: Any]
 
     /// The container whose registration received the push.
@@ -23,7 +23,7 @@ public struct ReceivedPush: @unchecked Sendable, CustomStringConvertible {
         self.containerIdentifier = containerIdentifier
     }
 
-    /// What the push stands for; nil when it is not one of CloudKit.
+    /// The push as a notification; nil if it is not from CloudKit.
     public var notification: CKNotification? {
         CKNotification(fromRemoteNotificationDictionary: userInfo)
     }

@@ -2,10 +2,10 @@
 public import CloudKit
 import TidebellWire
 
-/// Payloads of CloudKit pushes, made by hand for tests that need no cloud.
+/// Makes payloads of CloudKit pushes, for tests that need no cloud.
 ///
-/// They have the shape of real ones (`aps` and `ck`), so that a test can call an
-/// app's push code, or make the `CKNotification` that no initializer makes (NOTIF-2).
+/// The payloads have the form of real ones (`aps` and `ck`), so that a test can call an app's push
+/// code, or make a `CKNotification`, which has no other initializer (NOTIF-2).
 ///
 /// ```swift
 /// let userInfo = RemoteNotification.recordZone(
@@ -15,7 +15,7 @@ import TidebellWire
 /// let notification = CKNotification(fromRemoteNotificationDictionary: userInfo)
 /// ```
 public enum RemoteNotification {
-    /// The user that payloads are of unless a call names another.
+    /// The user of payloads, unless a call names another one.
     public static let defaultUserRecordName = "_00000000000000000000000000000001"
 
     /// Returns the payload of a zone subscription's push.

@@ -3,18 +3,18 @@ import CloudKit
 import TidebellWire
 
 extension TestDevice {
-    /// Registers the device with the server as one of Apple's: its pushes go by Apple's
-    /// push service, that is to the ``FakeAPNs`` of the cloud. Returns the device token.
+    /// Registers the device with the server as an Apple device: its pushes are sent to Apple's push
+    /// service, which is the ``FakeAPNs`` of the cloud. Returns the device token.
     ///
-    /// What the `CloudKit` framework does on Apple's systems once the app has called
+    /// On Apple's systems, the `CloudKit` framework does this after the app has called
     /// `registerForRemoteNotifications()`.
     ///
     /// - Parameters:
     ///   - token: The device token, in hexadecimal digits; nil makes one from the
     ///     device's ID, always the same.
-    ///   - service: Which of Apple's two services the token is of; nil stands for the
-    ///     one of the device's environment.
-    ///   - identifier: The container; nil stands for the cloud's default container.
+    ///   - service: Which of Apple's two services the token belongs to; nil means the service for
+    ///     the device's environment.
+    ///   - identifier: The container; nil means the cloud's default container.
     @discardableResult
     public func registerAppleDevice(
         token: String? = nil, of service: TestCloud.Environment? = nil,

@@ -3,7 +3,7 @@ public import CloudKit
 public import Foundation
 import Synchronization
 
-/// One device of one user of a ``TestCloud``.
+/// A device of a user of a ``TestCloud``.
 ///
 /// ```swift
 /// let phone = try await cloud.device(user: "anna")
@@ -15,26 +15,27 @@ import Synchronization
 /// let push = try await phone.nextPush()
 /// ```
 public final class TestDevice: Sendable {
-    /// The name of the user's account; nil when nobody is signed in.
+    /// The name of the user's account; nil if no user is signed in.
     public var user: String? { signedIn.withLock { $0.user } }
 
-    /// The ID by which the server distinguishes the device from the user's others.
+    /// The ID by which the server distinguishes the device from the user's other devices.
     public let deviceID: String
 
     /// The environment whose data the device works with.
     public let environment: TestCloud.Environment
 
-    /// A folder of the device's own, for code that keeps files; it goes with the cloud.
+    /// The device's own folder, for code that writes files; it is removed with the cloud.
     ///
     /// ```swift
     /// let store = await phone.run { NoteCache(folder: phone.home) }
     /// ```
     public let home: URL
 
-    /// User defaults of the device's own, for code that keeps flags and change tokens in them: the
-    /// devices of a test, and tests that run side by side, share `UserDefaults.standard`.
+    /// The device's own user defaults, for code that stores flags and change tokens in user
+    /// defaults: all devices of a test, and tests that run in parallel, share
+    /// `UserDefaults.standard`.
     ///
-    /// They are empty at first, last as long as the device, and are in memory only unless
+    /// They are empty at first, exist as long as the device, and are only in memory unless
     /// `synchronize()` is called.
     ///
     /// ```swift
@@ -82,8 +83,7 @@ public final class TestDevice: Sendable {
 
     deinit { registrations.cancelAll() }
 
-    /// Returns a container as this device sees it; nil stands for the cloud's
-    /// default container.
+    /// Returns a container of this device; nil means the cloud's default container.
     public func container(_ identifier: String? = nil) -> CKContainer {
         CKContainer(identifier: identifier ?? cloud.defaultContainer, session: session)
     }
@@ -103,12 +103,12 @@ public final class TestDevice: Sendable {
         try await DeviceSession.$current.withValue(session, operation: body)
     }
 
-    /// Signs a user in on this device, replacing whoever was (nil: nobody), as
-    /// `tidebell login` does while an app runs: its containers are the new user's from now
-    /// on, operations of the old one fail with `notAuthenticated`, and `CKAccountChanged`
-    /// was posted when this returns.
+    /// Signs a user in on this device, instead of the current user (nil signs out), as `tidebell
+    /// login` does while an app runs. From then on the device's containers are the new user's, and
+    /// operations of the previous user fail with `notAuthenticated`. When the method returns,
+    /// `CKAccountChanged` has been posted.
     ///
-    /// The device is registered for no pushes any more.
+    /// The device is no longer registered for pushes.
     ///
     /// ```swift
     /// try await phone.signIn("ben")
@@ -141,20 +141,19 @@ public final class TestDevice: Sendable {
 
     // MARK: Shares
 
-    /// Opens the URL of a share, as when the user taps it: what an app gets from the system then
-    /// (`userDidAcceptCloudKitShareWith`) is handed to the app, where it set
+    /// Opens the URL of a share, as when the user taps it. The metadata that the system then passes
+    /// to an app (`userDidAcceptCloudKitShareWith`) is passed to the closure that was set with
     /// `CKContainer.registerForOpenedShares` on this device, and returned, for tests that accept
-    /// it by themselves.
+    /// the share themselves.
     ///
     /// ```swift
     /// let metadata = try await bensPhone.open(shareURL: url)
     /// try await bensPhone.container().accept(metadata)
     /// ```
     ///
-    /// Fails with `unknownItem` for the URL of a share that does not exist, or is closed to the
-    /// user; with `participantMayNeedVerification` for that of a share to which an address was
-    /// invited that has no account, which may be the user's; with `invalidArguments` for a URL
-    /// that is none of a share.
+    /// Fails with `unknownItem` if the share does not exist or the user has no access to it, with
+    /// `participantMayNeedVerification` if an address was invited that no account has, because it
+    /// may be the user's, and with `invalidArguments` if the URL is not that of a share.
     @discardableResult
     public func open(shareURL: URL) async throws -> CKShare.Metadata {
         try await run { try await CKContainer.openShare(at: shareURL) }
@@ -162,10 +161,9 @@ public final class TestDevice: Sendable {
 
     // MARK: Pushes
 
-    /// Registers the device for the pushes of a container; nil stands for the
-    /// cloud's default container.
+    /// Registers the device for the pushes of a container; nil means the cloud's default container.
     ///
-    /// Returns when the server knows the device: every later change is pushed.
+    /// Returns when the server has registered the device: every later change is pushed.
     public func registerForRemoteNotifications(container identifier: String? = nil) async throws {
         let name = identifier ?? cloud.defaultContainer
         guard !registrations.contains(name) else { return }
@@ -179,15 +177,15 @@ public final class TestDevice: Sendable {
             registration, for: name, since: try await cloud.acknowledged(self, in: name))
     }
 
-    /// Ends the registrations: later changes are not pushed to this device.
+    /// Ends all registrations: later changes are not pushed to this device.
     public func unregisterForRemoteNotifications() {
         registrations.cancelAll()
     }
 
-    /// Returns the oldest push that was not returned before, waiting for it.
+    /// Waits for the oldest push that was not returned before, and returns it.
     ///
-    /// Fails with ``TestCloudError/timedOut(_:after:)``, which shows what the cloud
-    /// holds, when none arrives within the cloud's safety limit.
+    /// Fails with ``TestCloudError/timedOut(_:after:)``, which contains the contents of the cloud,
+    /// if none arrives within the cloud's safety limit.
     public func nextPush() async throws -> ReceivedPush {
         let (inbox, name, cloud) = (inbox, name, cloud)
         return try await cloud.changes.first(within: cloud.safetyLimit) {
@@ -201,15 +199,15 @@ public final class TestDevice: Sendable {
     /// Every push received so far, in order.
     public var pushes: [ReceivedPush] { inbox.received }
 
-    /// The pushes that ``nextPush()`` did not return yet, in order.
+    /// The pushes that ``nextPush()`` has not returned yet, in order.
     ///
     /// After ``TestCloud/settle()`` an empty list means that nothing was sent.
     public var pendingPushes: [ReceivedPush] { inbox.pending }
 
-    /// Returns the pending pushes in order and counts them as taken.
+    /// Returns the pending pushes in order and marks them as taken.
     public func takePushes() -> [ReceivedPush] { inbox.takeAll() }
 
-    /// Fails unless every push was taken: settles the cloud and looks.
+    /// Settles the cloud, and fails if a push was not taken.
     ///
     /// ```swift
     /// try await laptop.expectNoPushes()  // its own change does not come back
@@ -228,16 +226,16 @@ public final class TestDevice: Sendable {
     /// Whether the device reaches the server.
     public var isOnline: Bool { link.isOnline }
 
-    /// Takes the device off the network: its requests fail, its pushes wait.
+    /// Disconnects the device from the network: its requests fail, its pushes wait.
     public func goOffline() {
         link.setOnline(false)
     }
 
-    /// Breaks the connection of the device's next requests just before their answers
-    /// arrive: the server has done what was asked, but the device does not know.
+    /// Breaks the connection of the device's next requests just before their answers arrive: the
+    /// server has done the work, but the device does not know.
     ///
-    /// The same as `inject(.lostAnswer, times: count)`. What is sent again is sent after a wait on the
-    /// cloud's clock: see ``TestCloud/passingTime(upTo:isolation:_:)``.
+    /// The same as `inject(.lostAnswer, times: count)`. The module repeats requests after a wait on
+    /// the cloud's clock: see ``TestCloud/passingTime(upTo:isolation:_:)``.
     ///
     /// ```swift
     /// phone.loseNextAnswers(1)
@@ -257,9 +255,9 @@ public final class TestDevice: Sendable {
         return hold
     }
 
-    /// Brings the device back and returns when it is connected again for pushes.
+    /// Connects the device to the network again, and returns when it is connected for pushes.
     ///
-    /// The cloud's clock moves on by the time the device waits before it tries.
+    /// The cloud's clock moves by the time that the device waits before it tries.
     public func goOnline() async throws {
         link.setOnline(true)
         try await cloud.connectDevices()

@@ -30,24 +30,24 @@ final class AccountRefusal: Sendable {
 }
 
 extension TestDevice {
-    /// Sets what the status of the device's account is, and returns when `CKAccountChanged` was
-    /// posted where it changed.
+    /// Sets the account status of the device. When it returns, `CKAccountChanged` has been posted
+    /// if the status changed.
     ///
     /// | status | requests |
     /// |---|---|
     /// | `restricted` | fail with `notAuthenticated`, as when an operator disables the account |
     /// | `temporarilyUnavailable` | fail with `accountTemporarilyUnavailable`: the user must sign in again |
-    /// | `couldNotDetermine` | are done; only who the user is cannot be asked |
-    /// | `noAccount` | fail with `notAuthenticated`: the user signs out, as by ``signOut()`` |
-    /// | `available` | are done: what was set before is over |
+    /// | `couldNotDetermine` | succeed; only requests for the user's identity fail |
+    /// | `noAccount` | fail with `notAuthenticated`: the user is signed out, as by ``signOut()`` |
+    /// | `available` | succeed: an earlier status is removed |
     ///
     /// ```swift
     /// try await phone.setAccountStatus(.restricted)
     /// #expect(try await phone.container().accountStatus() == .restricted)
     /// ```
     ///
-    /// It holds for the device alone, until it is set again or ``signIn(_:)`` is called. Fails for
-    /// `available` where nobody is signed in.
+    /// It applies to this device only, until it is set again or ``signIn(_:)`` is called. Fails for
+    /// `available` if no user is signed in.
     public func setAccountStatus(_ status: CKAccountStatus) async throws {
         switch status {
         case .noAccount:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CloudKit
 
-/// What goes wrong with a request: ``TestDevice/inject(_:into:times:)`` for one device,
-/// ``TestCloud/inject(_:into:times:)`` for whichever asks first.
+/// A failure of a request. Inject it with ``TestDevice/inject(_:into:times:)`` for one device, or
+/// with ``TestCloud/inject(_:into:times:)`` for the first device that sends a request.
 ///
 /// ```swift
 /// phone.inject(.rateLimited(retryAfter: .seconds(30)), into: .modifyRecords)
@@ -10,10 +10,10 @@ public import CloudKit
 /// phone.inject(.lostAnswer, into: .modifyRecords.of(recordID))
 /// ```
 ///
-/// A fault happens on the way between device and server: the code under test gets it through the
-/// `CloudKit` module, which repeats what it repeats in earnest. An error comes as the answer that
-/// a server gives: where it asks to wait, further operations of its kind fail at once until the cloud's
-/// clock is there (ERR-52).
+/// A fault happens between device and server: the code under test gets it through the `CloudKit`
+/// module, which repeats requests as it does after real failures. An error is a server's answer: if
+/// it asks to wait, further operations of the same kind fail at once until that time on the cloud's
+/// clock (ERR-52).
 public struct Fault: Sendable, Hashable, CustomStringConvertible {
     /// What happens.
     enum Effect: Sendable, Hashable {
@@ -32,17 +32,17 @@ public struct Fault: Sendable, Hashable, CustomStringConvertible {
         self.effect = effect
     }
 
-    /// The server refuses the request with an error, and has done nothing.
+    /// The server refuses the request with an error, and does nothing.
     ///
-    /// `networkUnavailable` and `networkFailure`, which no server answers, are a server that cannot be
-    /// reached and a connection that breaks. For `partialFailure`, name the items:
-    /// ``failing(_:)``. A change token that is expired, a zone that is not there or busy are
-    /// answered for each zone where changes of zones are fetched, as a server does.
+    /// `networkUnavailable` and `networkFailure` are not answers of a server: they mean a server
+    /// that cannot be reached, and a connection that breaks. For `partialFailure`, name the items:
+    /// ``failing(_:)``. When changes of zones are fetched, an expired change token, a missing zone
+    /// or a busy zone is the error of each zone, as with a real server.
     ///
     /// - Parameters:
-    ///   - code: The error the app gets.
+    ///   - code: The error that the app gets.
     ///   - retryAfter: How long the server asks to wait (`CKErrorRetryAfterKey`), in whole
-    ///     milliseconds; nil for nothing said.
+    ///     milliseconds; nil if it does not ask to wait.
     public static func error(_ code: CKError.Code, retryAfter: Duration? = nil) -> Fault {
         precondition(
             code != .partialFailure,
@@ -51,7 +51,7 @@ public struct Fault: Sendable, Hashable, CustomStringConvertible {
         return Fault(.error(code, retryAfter: retryAfter))
     }
 
-    /// The server does not take so many requests of this kind: `requestRateLimited`.
+    /// There were too many requests of this kind: `requestRateLimited`.
     public static func rateLimited(retryAfter: Duration) -> Fault {
         .error(.requestRateLimited, retryAfter: retryAfter)
     }
@@ -61,22 +61,22 @@ public struct Fault: Sendable, Hashable, CustomStringConvertible {
         .error(.zoneBusy, retryAfter: retryAfter)
     }
 
-    /// The service is away for a while: `serviceUnavailable`.
+    /// The service is unavailable for some time: `serviceUnavailable`.
     public static func serviceUnavailable(retryAfter: Duration) -> Fault {
         .error(.serviceUnavailable, retryAfter: retryAfter)
     }
 
-    /// The user's iCloud storage is full: `quotaExceeded`. For one that fills up, see
+    /// The user's iCloud storage is full: `quotaExceeded`. For a storage that really fills up, see
     /// ``ServerLimits/bytesPerUser``.
     public static let quotaExceeded = Fault.error(.quotaExceeded)
 
-    /// The server does not take the change token any more: `changeTokenExpired`.
+    /// The change token has expired: `changeTokenExpired`.
     public static let expiredToken = Fault.error(.changeTokenExpired)
 
     /// These records fail, each with its error; the others are saved, deleted or fetched.
     ///
-    /// Where the request is atomic, as it is in a custom zone unless the operation says otherwise,
-    /// nothing is done and the others fail with `batchRequestFailed` (SAVE-15).
+    /// If the request is atomic, which is the default in a custom zone, nothing is done and the
+    /// others fail with `batchRequestFailed` (SAVE-15).
     ///
     /// ```swift
     /// phone.inject(.failing([first.recordID: .serverRejectedRequest]), into: .modifyRecords)
@@ -86,27 +86,27 @@ public struct Fault: Sendable, Hashable, CustomStringConvertible {
         return Fault(.items(records))
     }
 
-    /// The connection breaks before the request is at the server.
+    /// The connection breaks before the request reaches the server.
     public static let lostRequest = Fault(.lost)
 
-    /// The connection breaks on the way back: the server has done what was asked, but the device does not
-    /// know.
+    /// The connection breaks before the answer arrives: the server has done the work, but the
+    /// device does not know.
     public static let lostAnswer = Fault(.lost).afterWork
 
-    /// The answer takes so long on the cloud's clock; longer than the operation's
-    /// `timeoutIntervalForRequest` (60 seconds), it is given up (`networkFailure`).
+    /// The answer takes this long on the cloud's clock. If it takes longer than the operation's
+    /// `timeoutIntervalForRequest` (60 seconds), the request fails with `networkFailure`.
     public static func slow(_ duration: Duration) -> Fault {
         Fault(.slow(duration)).afterWork
     }
 
-    /// The server answers with so many records, or zones, at most: `moreComing`, or a query's
+    /// The server answers with at most this many records or zones, and with `moreComing` or a query
     /// cursor.
     public static func shortPage(_ count: Int) -> Fault {
         precondition(count > 0, "A page has at least one item.")
         return Fault(.shortPage(count))
     }
 
-    /// The same fault, but the server has done what was asked before.
+    /// The same fault, but the server does the work first.
     ///
     /// ```swift
     /// phone.inject(.error(.serviceUnavailable).afterWork, into: .modifyRecords)
@@ -117,7 +117,7 @@ public struct Fault: Sendable, Hashable, CustomStringConvertible {
         return fault
     }
 
-    /// The fault as it is written in a test.
+    /// The fault as Swift code.
     public var description: String {
         switch effect {
         case .error(let code, let retryAfter):

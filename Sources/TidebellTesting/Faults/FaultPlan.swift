@@ -67,25 +67,25 @@ extension Fault {
 }
 
 extension TestDevice {
-    /// Has the device's next requests meet a fault.
+    /// Makes the device's next requests fail with a fault.
     ///
     /// ```swift
     /// phone.inject(.zoneBusy(retryAfter: .seconds(3)), into: .modifyRecords, times: 2)
     /// ```
     ///
-    /// Faults that were asked for stand in ``TestCloud/dump()``; one that did not happen by the end of
-    /// the test fails ``TestCloud/finish()``, unless ``removeFaults()`` was called.
+    /// Injected faults are listed in ``TestCloud/dump()``. A fault that has not occurred by the end
+    /// of the test fails ``TestCloud/finish()``, unless ``removeFaults()`` was called.
     ///
     /// - Parameters:
     ///   - fault: What goes wrong.
-    ///   - kind: The requests that meet it.
-    ///   - times: How many of them. The `CloudKit` module sends again what it may, so that one lost answer
-    ///     is not seen by the app, and three are.
+    ///   - kind: The requests that it affects.
+    ///   - times: How many requests it affects. The `CloudKit` module repeats requests, so the app
+    ///     does not notice one lost answer, but it notices three.
     public func inject(_ fault: Fault, into kind: RequestKind = .any, times: Int = 1) {
         link.faults.add(fault, into: kind, times: times)
     }
 
-    /// Forgets the faults of the device that have not happened yet.
+    /// Removes the faults of the device that have not occurred yet.
     public func removeFaults() {
         link.faults.removeAll()
         link.pushFaults.removeAll()
@@ -93,14 +93,15 @@ extension TestDevice {
 }
 
 extension TestCloud {
-    /// Has the next requests meet a fault, whichever device sends them.
+    /// Makes the next requests of any device fail with a fault.
     ///
-    /// As ``TestDevice/inject(_:into:times:)``, which comes first where both are asked for.
+    /// It works like ``TestDevice/inject(_:into:times:)``, whose faults occur first if there are
+    /// both.
     public func inject(_ fault: Fault, into kind: RequestKind = .any, times: Int = 1) {
         state.faults.add(fault, into: kind, times: times)
     }
 
-    /// Forgets the faults that have not happened yet, of the cloud and of all devices.
+    /// Removes the faults of the cloud and of all devices that have not occurred yet.
     public func removeFaults() {
         state.faults.removeAll()
         for device in state.devices { device.removeFaults() }

@@ -4,10 +4,11 @@ import Synchronization
 import TidebellCore
 import TidebellWire
 
-/// What goes wrong with a push on its way to a device: ``TestDevice/inject(push:of:times:)``.
+/// A failure of a push on its way to a device; see ``TestDevice/inject(push:of:times:)``.
 ///
-/// Apple promises no push: they come late, twice, cut, or not at all. The server has sent it each time, and
-/// the notification is in the log (`CKFetchNotificationChangesOperation`).
+/// Apple does not guarantee pushes: they may arrive late, twice, pruned, or not at all. The server
+/// has sent the push in each case, and the notification is in the user's history
+/// (`CKFetchNotificationChangesOperation`).
 public struct PushFault: Sendable, Hashable, CustomStringConvertible {
     /// What happens.
     enum Effect: Sendable, Hashable {
@@ -17,22 +18,22 @@ public struct PushFault: Sendable, Hashable, CustomStringConvertible {
 
     let effect: Effect
 
-    /// The push never comes.
+    /// The push never arrives.
     public static let lost = PushFault(effect: .lost)
-    /// The push comes twice, with the same notification ID.
+    /// The push arrives twice, with the same notification ID.
     public static let doubled = PushFault(effect: .doubled)
-    /// The push lacks all that Apple's push service may have no room for before what shows it
-    /// and wakes the app: `isPruned` is true, and the record's or zone's ID, the reason and the fields are
-    /// gone (PRUNE-2 to PRUNE-4).
+    /// The push lacks everything that the server removes if there is no room: `isPruned` is true,
+    /// and the record's or zone's ID, the reason and the fields are missing (PRUNE-2 to PRUNE-4).
+    /// What displays the push and wakes the app is kept.
     public static let pruned = PushFault(effect: .pruned)
 
-    /// The push comes when so much time has passed on the cloud's clock; those behind it overtake
+    /// The push arrives when this time has passed on the cloud's clock; later pushes arrive before
     /// it.
     public static func late(by duration: Duration) -> PushFault {
         PushFault(effect: .late(duration))
     }
 
-    /// The fault as it is written in a test.
+    /// The fault as Swift code.
     public var description: String {
         switch effect {
         case .lost: "lost"
@@ -44,7 +45,7 @@ public struct PushFault: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TestDevice {
-    /// Has the device's next pushes meet a fault.
+    /// Makes the device's next pushes fail with a fault.
     ///
     /// ```swift
     /// phone.inject(push: .lost)
@@ -56,8 +57,8 @@ extension TestDevice {
     ///
     /// - Parameters:
     ///   - fault: What goes wrong.
-    ///   - subscriptionID: The subscription whose pushes are meant; nil for any.
-    ///   - times: How many of them.
+    ///   - subscriptionID: The subscription whose pushes it affects; nil for any.
+    ///   - times: How many pushes it affects.
     public func inject(
         push fault: PushFault, of subscriptionID: CKSubscription.ID? = nil, times: Int = 1
     ) {

@@ -2,8 +2,8 @@
 public import CloudKit
 import TidebellWire
 
-/// The requests of a device that a ``Fault`` meets: of one kind, and where you want, of one zone or
-/// one record.
+/// The requests of a device that a ``Fault`` affects: requests of one kind, and optionally only for
+/// one zone or one record.
 ///
 /// ```swift
 /// phone.inject(.zoneBusy(retryAfter: .seconds(3)), into: .modifyRecords.in(zoneID), times: 2)
@@ -34,7 +34,8 @@ public struct RequestKind: Sendable, Hashable, CustomStringConvertible {
         self.init(name, Set(types.map { .action($0.route.path.action) }))
     }
 
-    /// Every request to a database or for a file. Not those that keep a device connected for pushes.
+    /// Every request to a database or for a file, but not the requests that keep a device connected
+    /// for pushes.
     public static let any = RequestKind("any", nil)
     /// Saves and deletions of records: `CKModifyRecordsOperation`, `save(_:)`, `CKSyncEngine`'s sends.
     public static let modifyRecords = RequestKind("modifyRecords", ModifyRecords.self)
@@ -57,28 +58,28 @@ public struct RequestKind: Sendable, Hashable, CustomStringConvertible {
     /// Look-ups of subscriptions: `CKFetchSubscriptionsOperation`, `allSubscriptions()`.
     public static let fetchSubscriptions = RequestKind(
         "fetchSubscriptions", ListSubscriptions.self, LookupSubscriptions.self)
-    /// Who the user is: `accountStatus()`, `userRecordID()`.
+    /// Requests for the user's identity: `accountStatus()`, `userRecordID()`.
     public static let fetchUser = RequestKind("fetchUser", FetchCaller.self)
-    /// The files of assets on their way to the server.
+    /// Uploads of the files of assets.
     public static let uploadAssets = RequestKind("uploadAssets", [.upload])
-    /// The files of assets on their way to the device.
+    /// Downloads of the files of assets.
     public static let downloadAssets = RequestKind("downloadAssets", [.download])
 
-    /// Returns those of them that concern a zone.
+    /// Returns the requests of this kind for a zone.
     public func `in`(_ zoneID: CKRecordZone.ID) -> RequestKind {
         var kind = self
         kind.zone = zoneID
         return kind
     }
 
-    /// Returns those of them that name a record: saves, deletions and look-ups of it.
+    /// Returns the requests of this kind for a record: saving, deleting and fetching it.
     public func of(_ recordID: CKRecord.ID) -> RequestKind {
         var kind = self
         kind.record = recordID
         return kind
     }
 
-    /// The kind as it is written in a test.
+    /// The kind as Swift code.
     public var description: String {
         name + (zone.map { ".in(\($0.zoneName))" } ?? "")
             + (record.map { ".of(\($0.recordName))" } ?? "")

@@ -2,7 +2,7 @@
 public import CloudKit
 
 extension FakeAPNs {
-    /// A push that was taken.
+    /// A push that was accepted.
     public struct Push: Sendable, Hashable {
         /// The device it is for, in hexadecimal digits.
         public let deviceToken: String
@@ -21,14 +21,14 @@ extension FakeAPNs {
         /// The body.
         public let payload: [UInt8]
 
-        /// The dictionary an app would get.
+        /// The dictionary that an app would get.
         public var userInfo: [AnyHashable: Any] {
             // It was checked to be an object before it was taken.
             let object = try? JSONSerialization.jsonObject(with: Data(payload))
             return object as? [String: Any] ?? [:]
         }
 
-        /// What the push stands for; nil when it is not one of CloudKit.
+        /// The push as a notification; nil if it is not from CloudKit.
         public var notification: CKNotification? {
             CKNotification(fromRemoteNotificationDictionary: userInfo)
         }
@@ -41,7 +41,7 @@ extension FakeAPNs {
         public let status: Int
         /// Apple's reason; empty for an answer without body.
         public let reason: String
-        /// When the token was found dead, for status 410.
+        /// When the token became invalid, for status 410.
         public let timestamp: Date?
         /// The header `retry-after` in seconds.
         public let retryAfter: Int?
@@ -56,9 +56,9 @@ extension FakeAPNs {
             self.retryAfter = retryAfter
         }
 
-        /// The device token is none, or of the other environment.
+        /// The device token is invalid, or belongs to the other environment.
         public static let badDeviceToken = Refusal(status: 400, reason: "BadDeviceToken")
-        /// The device token is of another app.
+        /// The device token belongs to another app.
         public static let deviceTokenNotForTopic = Refusal(
             status: 400, reason: "DeviceTokenNotForTopic"
         )
@@ -80,11 +80,11 @@ extension FakeAPNs {
         public static let tooManyProviderTokenUpdates = Refusal(
             status: 429, reason: "TooManyProviderTokenUpdates"
         )
-        /// Apple is at fault.
+        /// An internal error of Apple's push service.
         public static let internalServerError = Refusal(
             status: 500, reason: "InternalServerError"
         )
-        /// Apple is not available.
+        /// Apple's push service is unavailable.
         public static let serviceUnavailable = Refusal(status: 503, reason: "ServiceUnavailable")
 
         /// The app is no longer on the device.

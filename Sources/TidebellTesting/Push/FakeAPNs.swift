@@ -2,16 +2,15 @@
 public import Foundation
 import Synchronization
 
-/// Apple's push service inside a test: an HTTP/2 server on this machine that is as
-/// strict as Apple's and keeps what it takes.
+/// Stands in for Apple's push service in a test: an HTTP/2 server on this machine that is as strict
+/// as Apple's and keeps the pushes it accepts.
 ///
-/// It checks what Apple documents: path and device token, the signature and age of
-/// the provider token, topic, push type and priority, sizes and JSON. What it refuses
-/// it answers with Apple's status and `{"reason":…}`. It can be set to refuse, to be
-/// silent or to hang up.
+/// It checks what Apple documents: path and device token, the signature and age of the provider
+/// token, topic, push type and priority, sizes and JSON. It refuses pushes with Apple's status and
+/// `{"reason":…}`. It can be told to refuse pushes, to keep its answers back, or to close
+/// connections.
 ///
-/// With a ``TestCloud`` it receives the pushes of devices that register a token of
-/// Apple's:
+/// With a ``TestCloud`` it receives the pushes of devices that register an Apple device token:
 ///
 /// ```swift
 /// let apple = try await FakeAPNs()
@@ -24,8 +23,8 @@ import Synchronization
 /// #expect(push.pushType == "background")
 /// ```
 ///
-/// Push code of one's own can be tested against it too: send to ``url``, trust
-/// ``certificateFile``, and sign with ``keyFile``, ``keyID`` and ``teamID``.
+/// You can also test your own push code with it: send to ``url``, trust ``certificateFile``, and
+/// sign with ``keyFile``, ``keyID`` and ``teamID``.
 ///
 /// ```swift
 /// let apple = try await FakeAPNs()
@@ -34,18 +33,18 @@ import Synchronization
 /// #expect(await myServer.knows(token) == false)
 /// ```
 public final class FakeAPNs: Sendable {
-    /// The bundle ID of the app unless the fake is made with others.
+    /// The bundle ID of the app, unless others are named.
     public static let defaultTopic = "org.example.app"
 
-    /// The bundle IDs of the apps it knows, by the container they use.
+    /// The bundle IDs of its apps, by container.
     public let apps: [String: String]
-    /// The ten characters that name the key.
+    /// The ID of the key, ten characters.
     public let keyID = "TESTKEY123"
-    /// The ten characters that name the team.
+    /// The ID of the team, ten characters.
     public let teamID = "TESTTEAM12"
-    /// The text of the `.p8` file to sign provider tokens with.
+    /// The content of the `.p8` file to sign provider tokens with.
     public let keyFile: String
-    /// A PEM file with the certificate the server shows.
+    /// A PEM file with the server's certificate.
     public let certificateFile: URL
 
     let state = Mutex(State())
@@ -58,10 +57,10 @@ public final class FakeAPNs: Sendable {
     /// Starts a server on a port the system chooses.
     ///
     /// - Parameters:
-    ///   - apps: The bundle IDs of the apps it knows, by the container they use.
-    ///   - clock: The clock that provider tokens are judged by; nil takes that of the
-    ///     first ``TestCloud`` that is made with the fake, and the machine's until then.
-    ///   - safetyLimit: How long (of real time) anything the test waits for may take.
+    ///   - apps: The bundle IDs of its apps, by container.
+    ///   - clock: The clock for the age of provider tokens; nil means the clock of the first
+    ///     ``TestCloud`` that is made with this object, and the machine's clock until then.
+    ///   - safetyLimit: The longest time (in real time) that the test waits for anything.
     public init(
         apps: [String: String] = [TestCloud.defaultContainer: FakeAPNs.defaultTopic],
         clock: ManualClock? = nil,
@@ -94,24 +93,23 @@ public final class FakeAPNs: Sendable {
         time.follow(clock)
     }
 
-    /// Where it listens: `https://localhost` and a port.
+    /// The URL it listens at: `https://localhost` and a port.
     public var url: String { "https://localhost:\(server.port)" }
 
-    /// The port it listens on.
+    /// The port it listens at.
     public var port: Int { server.port }
 
     // MARK: What it took
 
-    /// Every push it took, in order of arrival.
+    /// All accepted pushes, in order of arrival.
     public var received: [Push] { state.withLock { $0.received } }
 
-    /// The pushes that ``next()`` did not return yet, in order.
+    /// The pushes that ``next()`` has not returned yet, in order.
     public var pending: [Push] { state.withLock { Array($0.received[$0.taken...]) } }
 
-    /// Returns the oldest push that was not returned before, waiting for it.
+    /// Waits for the oldest push that was not returned before, and returns it.
     ///
-    /// Fails with ``TestCloudError/timedOut(_:after:)`` when none arrives within the
-    /// safety limit.
+    /// Fails with ``TestCloudError/timedOut(_:after:)`` if none arrives within the safety limit.
     public func next() async throws -> Push {
         try await changes.first(within: safetyLimit) { [self] in
             "no push reached FakeAPNs; it answered \(answers)"
@@ -120,17 +118,17 @@ public final class FakeAPNs: Sendable {
         }
     }
 
-    /// Returns the next `count` pushes, waiting for them.
+    /// Waits for the next `count` pushes, and returns them.
     public func next(_ count: Int) async throws -> [Push] {
         var pushes: [Push] = []
         for _ in 0..<count { pushes.append(try await next()) }
         return pushes
     }
 
-    /// What it answered to every request, in order: `200`, `410 Unregistered`.
+    /// The answers to all requests, in order, such as `200` or `410 Unregistered`.
     public var answers: [String] { state.withLock { $0.answers } }
 
-    /// Returns once it has given `count` answers in all.
+    /// Waits until it has sent `count` answers in all.
     public func answered(_ count: Int) async throws {
         _ = try await changes.first(within: safetyLimit) { [self] in
             "FakeAPNs answered \(answers) and no more"
@@ -139,15 +137,15 @@ public final class FakeAPNs: Sendable {
         }
     }
 
-    /// Connections made to it so far, whether or not they are still open.
+    /// The number of connections so far, open or closed.
     public var connectionCount: Int { server.connectionCount }
 
     // MARK: What it does instead
 
-    /// Refuses the next `times` requests (nil: every one from now on), whatever they
-    /// hold; with `tokens`, only those to these device tokens.
+    /// Refuses the next `times` requests (with nil, all requests from now on), whatever they
+    /// contain; with `tokens`, only requests to these device tokens.
     ///
-    /// Of several refusals the one ordered last goes first.
+    /// If there are several refusals, the one that was set last is used first.
     public func refuse(_ refusal: Refusal, times: Int? = nil, tokens: Set<String>? = nil) {
         state.withLock {
             $0.orders.append(Order(deed: .refuse(refusal), left: times, tokens: tokens))
@@ -159,23 +157,23 @@ public final class FakeAPNs: Sendable {
         state.withLock { $0.orders.append(Order(deed: .hangUp, left: times, tokens: nil)) }
     }
 
-    /// Sends GOAWAY instead of answering the next `times` requests: none of
-    /// those under way on the connection is dealt with.
+    /// Sends GOAWAY instead of answering the next `times` requests: no request under way on the
+    /// connection is processed.
     public func goAway(times: Int) {
         state.withLock { $0.orders.append(Order(deed: .goAway, left: times, tokens: nil)) }
     }
 
-    /// Answers as it should again.
+    /// Ends all refusals and failures.
     public func behave() {
         state.withLock { $0.orders = [] }
     }
 
-    /// Keeps its answers back until ``release()``; what it takes it takes then.
+    /// Keeps its answers back until ``release()``; pushes are accepted only then.
     public func hold() {
         state.withLock { $0.isHolding = true }
     }
 
-    /// Gives the answers it kept back.
+    /// Sends the answers that it kept back.
     public func release() {
         let held = state.withLock { state in
             defer { state.held = [] }
@@ -185,7 +183,7 @@ public final class FakeAPNs: Sendable {
         for answer in held { answer() }
     }
 
-    /// Returns once `count` requests wait for ``release()``.
+    /// Waits until `count` requests wait for ``release()``.
     public func held(_ count: Int) async throws {
         _ = try await changes.first(within: safetyLimit) { [self] in
             "\(state.withLock { $0.held.count }) requests wait at FakeAPNs"
@@ -194,12 +192,12 @@ public final class FakeAPNs: Sendable {
         }
     }
 
-    /// Closes all connections, as a network that fails does.
+    /// Closes all connections, as when the network fails.
     public func dropConnections() {
         server.dropConnections()
     }
 
-    /// Ends the server: further connections are refused.
+    /// Stops the server: further connections are refused.
     public func stop() async {
         await server.stop()
     }

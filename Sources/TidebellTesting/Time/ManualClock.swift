@@ -5,9 +5,8 @@ import TidebellScheduling
 
 /// A clock that stands still until a test moves it.
 ///
-/// It drives everything in a ``TestCloud`` that has to do with time: the dates of
-/// records, how long change tokens stay valid, heart-beats, and how long a device
-/// waits before it tries again.
+/// It is the clock of everything in a ``TestCloud``: the dates of records, how long change tokens
+/// stay valid, heartbeats, and how long a device waits before it tries again.
 ///
 /// ```swift
 /// let cloud = try await TestCloud()
@@ -15,22 +14,22 @@ import TidebellScheduling
 /// await cloud.clock.jump(by: .seconds(31 * 24 * 3600))  // a month passes at once
 /// ```
 public final class ManualClock: Clock, Sendable {
-    /// A moment on the clock: the time since the clock was made.
+    /// A point in time on the clock: the time since the clock was made.
     public struct Instant: InstantProtocol, Sendable {
         /// The time since the clock was made.
         public let offset: Duration
 
-        /// Creates a moment.
+        /// Creates a point in time.
         public init(offset: Duration) {
             self.offset = offset
         }
 
-        /// Returns the moment `duration` later.
+        /// Returns the point in time that is `duration` later.
         public func advanced(by duration: Duration) -> Instant {
             Instant(offset: offset + duration)
         }
 
-        /// Returns how much later `other` is.
+        /// Returns the time from this point in time to `other`.
         public func duration(to other: Instant) -> Duration {
             other.offset - offset
         }
@@ -41,44 +40,44 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// The time of day the clock starts at unless a test sets another: noon (UTC) of
-    /// 1 January 2026.
+    /// The date at which the clock starts, unless a test sets another one: noon (UTC) of 1 January
+    /// 2026.
     public static let defaultStart = Date(timeIntervalSince1970: 1_767_268_800)
 
-    /// The time of day the clock started at.
+    /// The date at which the clock started.
     public let start: Date
     private let state = Mutex(State())
 
-    /// Creates a clock that stands at `start`.
+    /// Creates a clock that shows `start`.
     public init(start: Date = ManualClock.defaultStart) {
         self.start = start
     }
 
-    /// The moment the clock stands at.
+    /// The current time of the clock.
     public var now: Instant { state.withLock { $0.now } }
 
-    /// The time of day the clock stands at.
+    /// The current date of the clock.
     public var date: Date {
         let (seconds, attoseconds) = now.offset.components
         return start.addingTimeInterval(Double(seconds) + Double(attoseconds) * 1e-18)
     }
 
-    /// The smallest step the clock can make.
+    /// The smallest step of the clock.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// The moments sleepers wait for, earliest first.
+    /// The points in time that sleeping tasks wait for, earliest first.
     public var deadlines: [Instant] {
         state.withLock { $0.sleepers.values.map(\.deadline).sorted() }
     }
 
-    /// Waits until the clock was moved to `deadline`.
+    /// Waits until the clock is moved to `deadline`.
     ///
     /// Fails with `CancellationError` when the task is cancelled first.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try await sleep(until: deadline, as: .direct)
     }
 
-    /// Waits until the clock was moved to `deadline`.
+    /// Waits until the clock is moved to `deadline`.
     func sleep(until deadline: Instant, as kind: SleepKind) async throws {
         let id = state.withLock { $0.makeID() }
         try await withTaskCancellationHandler {
@@ -91,16 +90,16 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Moves the clock on, waking the tasks that sleep until then in the order of their
-    /// deadlines; each finds the clock at its own deadline.
+    /// Moves the clock forward, and wakes the tasks that sleep until then, in the order of their
+    /// deadlines; each task sees the clock at its own deadline.
     ///
-    /// Before every step, and at the end, other tasks get the chance to run. That
-    /// they finished is only sure after ``TestCloud/settle()``.
+    /// Before every step, and at the end, other tasks can run. They are certain to have finished
+    /// only after ``TestCloud/settle()``.
     public func advance(by duration: Duration) async {
         await advance(to: now.advanced(by: duration))
     }
 
-    /// Moves the clock to `target`, as ``advance(by:)`` does; never back.
+    /// Moves the clock forward to `target`, as ``advance(by:)`` does; it never goes back.
     public func advance(to target: Instant) async {
         await Self.letOthersRun()
         while let sleeper = state.withLock({ $0.wakeNext(notAfter: target) }) {
@@ -111,12 +110,12 @@ public final class ManualClock: Clock, Sendable {
         await Self.letOthersRun()
     }
 
-    /// Moves the clock on at once, then wakes the tasks that slept until then, in the order
-    /// of their deadlines: as when the machine was suspended.
+    /// Moves the clock forward in one step, then wakes the tasks that slept until then, in the
+    /// order of their deadlines, as after the machine was suspended.
     ///
-    /// Unlike ``advance(by:)`` it costs no more for a month than for a minute:
-    /// what repeats itself (heart-beats, maintenance) happens once. Devices find
-    /// their connections silent for too long and connect again.
+    /// Unlike ``advance(by:)``, it takes no longer for a month than for a minute: repeated work
+    /// (heartbeats, maintenance) is done once. Devices notice that their connections were silent
+    /// for too long, and connect again.
     public func jump(by duration: Duration) async {
         await Self.letOthersRun()
         let due = state.withLock { $0.wakeAll(movingBy: duration) }

@@ -2,26 +2,26 @@
 import CloudKit
 
 extension TestCloud {
-    /// The longest time that passes for one body unless the call sets another: a day.
+    /// The longest time that passes for one body, unless the call sets another one: a day.
     public static let longestPassingTime = Duration.seconds(24 * 3600)
 
-    /// Runs a body, and moves ``clock`` on to whatever the body waits for: an operation that is
-    /// sent again later, an answer that is slow, a push that comes late, code that sleeps on
-    /// the clock.
+    /// Runs a body, and moves ``clock`` forward to each point in time that something waits for: an
+    /// operation that is repeated later, a slow answer, a late push, code that sleeps on the clock.
     ///
     /// ```swift
     /// phone.inject(.lostAnswer)
     /// try await cloud.passingTime { try await store.save("milk", as: "shopping") }
     /// ```
     ///
-    /// No more time passes than is waited for, and none while nobody waits. Without it, time stands still, and
-    /// an operation that waits for it does not end; after a minute (a tenth of `safetyLimit`)
-    /// in which nothing happens it fails, with an error that says what it waits for.
+    /// Time passes only while something waits for it, and no more than it waits for. Without this
+    /// method the clock stands still, and an operation that waits for it does not end. After a
+    /// minute (a tenth of `safetyLimit`) in which nothing happens, the operation fails, with an
+    /// error that states what it waits for.
     ///
     /// - Parameters:
     ///   - longest: The most time that passes; then the clock stands still again.
     ///   - isolation: The actor that the body runs on.
-    ///   - body: What is run.
+    ///   - body: The code to run.
     @discardableResult
     public func passingTime<Value>(
         upTo longest: Duration = TestCloud.longestPassingTime,

@@ -24,7 +24,7 @@ extension CKContainer {
 
     /// Returns the IDs of the long-lived operations that are not finished.
     ///
-    /// Those whose callbacks the app has not received within 24 hours are removed (LIMIT-13).
+    /// Operations whose callbacks the app has not received within 24 hours are removed (LIMIT-13).
     public func allLongLivedOperationIDs() async throws -> [CKOperation.ID] {
         try LongLivedOperations(of: connection)?.ids() ?? []
     }
@@ -46,8 +46,8 @@ extension CKContainer {
 
     /// Returns a long-lived operation; nil when it is finished, cancelled or unknown.
     ///
-    /// Set its callbacks and run it: all of them are called, from the first on. One that
-    /// this process runs already is waited for.
+    /// Set its callbacks and run it: all callbacks are called, from the beginning. If this process
+    /// runs the operation already, the new one waits for it.
     public func longLivedOperation(for operationID: CKOperation.ID) async throws -> CKOperation? {
         guard let known = try LongLivedOperations(of: connection)?.load(operationID) else {
             return nil
