@@ -95,7 +95,7 @@ extension APNsAction.Misconfiguration {
         case .tokenOfOtherApp:
             "a push token is of another app than the topic; check the bundle ID given for the "
                 + "container, or what the app registers"
-        case .clock: "it takes provider tokens for expired that are new; check this machine's clock"
+        case .clock: "it treats new provider tokens as expired; check this machine's clock"
         case .gateway: "what answers does not speak like it; check the gateway's URL"
         }
     }

@@ -161,7 +161,7 @@ extension APNsLane {
 
     private func reportNeverTaken(_ answer: APNsAnswer, _ notification: StoredNotification) {
         surroundings.logger.error(
-            "Apple's push service refuses a notification for good; it is passed over",
+            "Apple's push service permanently refuses a notification; it is skipped",
             metadata: metadata.merging([
                 "answer": "\(answer.words)", "notification": "\(notification.notificationID)",
             ]) { $1 }

@@ -273,7 +273,7 @@ final class APNsLane: Sendable {
     private func paused(_ answer: APNsAnswer) {
         reportOnce("pause") {
             report(
-                "Apple's push service does not take pushes; they wait and are tried again", answer)
+                "Apple's push service does not accept pushes; they are tried again later", answer)
         }
     }
 
@@ -282,7 +282,7 @@ final class APNsLane: Sendable {
         pause(atMost: configuration.longestWait)
         reportOnce("breakdown") {
             surroundings.logger.warning(
-                "pushes to Apple's push service are held up; they wait and are tried again",
+                "pushes to Apple's push service are delayed; they wait and are tried again",
                 metadata: metadata.merging(["error": "\(error)"]) { $1 }
             )
         }

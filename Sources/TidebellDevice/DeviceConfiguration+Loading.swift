@@ -80,7 +80,7 @@ extension DeviceConfiguration {
         else {
             throw DeviceError(
                 .networkFailure,
-                "\"\(text)\" is no server address such as \(defaultServer); set "
+                "\"\(text)\" is not a server address such as \(defaultServer); set "
                     + "\(Variable.server) or \"server\" in \(fileName)."
             )
         }
@@ -92,7 +92,7 @@ extension DeviceConfiguration {
         guard Identifier.isContainer(identifier) else {
             throw DeviceError(
                 .badContainer,
-                "\"\(identifier)\" is no container identifier: letters, digits, dots and "
+                "\"\(identifier)\" is not a container identifier: letters, digits, dots and "
                     + "hyphens are allowed."
             )
         }

@@ -119,7 +119,7 @@ package struct DeviceLogin: Sendable {
             guard configuration.webAuthToken != nil, error.meansNoSession else { throw error }
             throw DeviceError(
                 .notAuthenticated,
-                "The server does not take this web token in \(container) "
+                "The server does not accept this web token in \(container) "
                     + "(\(configuration.environment)): it is unknown or has ended, or it was made "
                     + "for another container or environment; give --container and --environment as "
                     + "it was made."
@@ -213,7 +213,7 @@ package struct DeviceLogin: Sendable {
         guard let session else {
             throw DeviceError(
                 .notAuthenticated,
-                "Nobody is signed in to \(container) (\(environment)): sign in with tidebell login."
+                "No user is signed in to \(container) (\(environment)): sign in with tidebell login."
             )
         }
         let action: ModifyPermission.Action =
@@ -303,7 +303,7 @@ extension DeviceRequests {
             ).value
             if case .signedIn(let response) = answer { return response }
         }
-        throw DeviceError(.notAuthenticated, "Nobody entered the code in time.")
+        throw DeviceError(.notAuthenticated, "The code was not entered in time.")
     }
 }
 

@@ -358,7 +358,7 @@ extension WebRequest {
         }
         guard host.isEmpty || Self.isHost(host) else {
             throw WireError.badRequest(
-                "the header 'Host' is no name and port of a server: "
+                "the header 'Host' is not the name and port of a server: "
                     + "'\(WireError.shortened(host))'")
         }
     }

@@ -30,7 +30,7 @@ final class DamageReport: Sendable {
         }
         for serial in batch.damagedSubscriptions where isNew(.subscription(serial)) {
             logger.error(
-                "a subscription is damaged and fires no more",
+                "a subscription is damaged and does not fire any more",
                 metadata: ["subscription": "\(serial.rawValue)"]
             )
         }

@@ -33,10 +33,10 @@ extension DataFolder {
         try checkMayBeRead()
         guard !FolderExchange.isUnderWay(in: url) else {
             throw OperatorError(
-                "A restore into the folder \(url.path) was stopped before its end, or is under "
-                    + "way, so that it holds parts of two clouds. Nothing is lost: if it was "
-                    + "stopped, begin it once more (tidebell restore BACKUP --replace\(option)), "
-                    + "which first puts back what was there."
+                "A restore into the folder \(url.path) was interrupted, or is running, so the "
+                    + "folder has parts of two clouds. Nothing is lost: if the restore was "
+                    + "interrupted, run it again (tidebell restore BACKUP --replace\(option)), "
+                    + "which first puts back the previous contents."
             )
         }
         guard !hasStore else { return }
@@ -44,8 +44,8 @@ extension DataFolder {
         guard !remains.isEmpty else { return }
         let state = size(of: Self.databaseName) == nil ? "missing" : "empty"
         throw OperatorError(
-            "The folder \(url.path) holds files of a cloud (\(remains.joined(separator: ", "))), "
-                + "but its database \(Self.databaseName) is \(state). Bring it back from a backup "
+            "The folder \(url.path) has files of a cloud (\(remains.joined(separator: ", "))), "
+                + "but its database \(Self.databaseName) is \(state). Restore it from a backup "
                 + "(tidebell restore BACKUP --replace\(option)), or move the folder away to begin a new "
                 + "cloud."
         )
@@ -68,13 +68,13 @@ extension DataFolder {
     /// The error of a user who may not look into a folder.
     static func refusal(of path: String, owner: String?, to user: String) -> String {
         guard let owner else {
-            return "The user '\(user)' may not look into the folder that holds \(path); run the "
-                + "command as the user whom the cloud belongs to."
+            return "The user '\(user)' cannot read the folder that contains \(path); run the "
+                + "command as the user who owns the cloud."
         }
         return owner == user
-            ? "The folder \(path) may not be read by its owner '\(user)'; to change that: "
+            ? "The folder \(path) cannot be read by its owner '\(user)'; to change that: "
                 + "chmod 700 \(path.asShellWord)"
-            : "The folder \(path) belongs to the user '\(owner)', and '\(user)' may not read "
+            : "The folder \(path) belongs to the user '\(owner)', and '\(user)' cannot read "
                 + "it; run the command as that user: sudo -u \(owner.asShellWord) tidebell …"
     }
 

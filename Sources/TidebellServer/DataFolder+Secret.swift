@@ -37,8 +37,8 @@ extension DataFolder {
         else { return nil }
         return StoreProblem(
             "the store has no secret, as after a restore of a backup without keys: the next start "
-                + "makes another one, devices have other IDs in records then, and links to files "
-                + "that apps hold are void",
+                + "makes a new one, devices then have other IDs in records, and links to files "
+                + "that apps have are no longer valid",
             .warning
         )
     }

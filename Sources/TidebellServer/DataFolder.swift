@@ -63,8 +63,8 @@ package struct DataFolder: Sendable {
         {
             return nil
         }
-        return "A root key still lies in the data folder (\(path)), though the server has its "
-            + "key from elsewhere: whoever gets the folder or a backup of it may have the key too. "
+        return "There is still a root key in the data folder (\(path)), although the server gets "
+            + "its key from elsewhere: anyone who gets the folder or a backup of it may have the key too. "
             + "Remove it when you have the key in two other locations."
     }
 
@@ -141,10 +141,10 @@ package struct DataFolder: Sendable {
 
     private var changeWasStopped: OperatorError {
         OperatorError(
-            "A change of the root key of this cloud was stopped before its end, so that it needs "
-                + "two. Nothing is lost: end it by the same command (tidebell root-key rotate"
-                + "\(option)), with both keys. If one of them is lost for good, start with the "
-                + "other one and --accept-lost-keys, which deletes for good what the lost one opens."
+            "A change of the root key of this cloud was interrupted, so two keys are needed. "
+                + "Nothing is lost: finish it with the same command (tidebell root-key rotate"
+                + "\(option)), with both keys. If one of them is lost, start with the other one and "
+                + "--accept-lost-keys, which permanently deletes what only the lost key decrypts."
         )
     }
 
@@ -164,12 +164,12 @@ package struct DataFolder: Sendable {
     /// - Parameter zones: The zones whose keys are not there; nil where all are another's.
     private static func wrongKey(_ zones: [String]?, _ loss: KeyLoss) -> OperatorError {
         let way =
-            "with --accept-lost-keys, which deletes for good \(loss), and notifies apps that their "
+            "with --accept-lost-keys, which permanently deletes \(loss), and notifies apps that their "
             + "users reset their encrypted data. Make a backup first."
         guard let zones else {
             return OperatorError(
                 "This is not the root key that the fields and files of this cloud were encrypted "
-                    + "with. Start with that one; or, if it is lost for good, " + way
+                    + "with. Start with that one; or, if it is lost, " + way
             )
         }
         let names =
@@ -178,7 +178,7 @@ package struct DataFolder: Sendable {
             : "zone " + zones.map { "'\($0)'" }.joined(separator: ", ")
         return OperatorError(
             "The keys of encrypted fields in \(names) are not in the store, as after a restore of "
-                + "a backup without keys. Restore one with them; or start " + way
+                + "a backup without keys. Restore a backup with keys; or start " + way
         )
     }
 
@@ -197,7 +197,7 @@ package struct DataFolder: Sendable {
             throw error
         } catch {
             throw OperatorError(
-                "The folder \(url.path) cannot hold files of records: \(error)."
+                "Files of records cannot be stored in the folder \(url.path): \(error)."
             )
         }
     }

@@ -9,12 +9,14 @@ package enum PlainText {
     package static func warning(servingAt host: String, publicURL: String?) -> String? {
         guard !isLoopback(host) else { return nil }
         if let publicURL, publicURL.lowercased().hasPrefix("https://") {
-            return "Listening at \(host): the port itself speaks without TLS, so let nobody but "
-                + "the proxy of \(publicURL) reach it, or give --host 127.0.0.1 if that runs here."
+            return "Listening at \(host): the port itself has no TLS, so only the proxy of "
+                + "\(publicURL) should be able to reach it. If the proxy runs on this machine, use "
+                + "--host 127.0.0.1."
         }
-        return "Listening at \(host) without TLS: passwords, tokens and records travel in the "
-            + "clear, for everybody on the way to read. Put a proxy with TLS before the server "
-            + "and give --public-url https://…"
+        return "Listening at \(host) without TLS: passwords, tokens and records are sent "
+            + "unencrypted, and others on the network can read them. Use --tls-certificate and "
+            + "--tls-key, or put a proxy with TLS in front of the server and use "
+            + "--public-url https://…"
     }
 
     /// Returns the sentence for a client that signs in at a server; nil likewise.
@@ -22,8 +24,8 @@ package enum PlainText {
         guard let url = URL(string: server), url.scheme?.lowercased() == "http",
             let host = url.host, !isLoopback(host)
         else { return nil }
-        return "\(server) has no TLS: the password or token, and all data, travel in the clear, "
-            + "for everybody on the way to read. Use an https:// address."
+        return "\(server) has no TLS: the password or token, and all data, are sent unencrypted, "
+            + "and others on the network can read them. Use an https:// address."
     }
 
     /// Whether a host is this machine, by its name or address alone.

@@ -77,7 +77,7 @@ package final class QueuedOutput: TextOutputStream, @unchecked Sendable {
 
     /// The line that stands for texts that nobody will see.
     private static func gap(of dropped: Int) -> String {
-        "(\(dropped) lines are missing here: nobody read them in time)\n"
+        "(\(dropped) lines are missing here: they were not read in time)\n"
     }
 
     private func put(_ bytes: [UInt8]) {

@@ -38,7 +38,7 @@ package enum RootKeySource: Sendable, Hashable {
                     "The root key \(url.path) is missing, and encrypted fields and files cannot "
                         + "be read without it. Put it back, or name its location with "
                         + "--root-key-file, \(Self.variable) or --root-key-command. If it is "
-                        + "lost for good, --accept-lost-keys gives up what needs it."
+                        + "lost, --accept-lost-keys deletes everything that needs it."
                 )
             }
             return try Self.make(at: url)
@@ -142,7 +142,7 @@ package enum RootKeySource: Sendable, Hashable {
             guard !text.allSatisfy(isText) else {
                 throw OperatorError(
                     "The root key of \(source) is \(RootKey.length) characters of text, which "
-                        + "are no random bytes. Give the \(2 * RootKey.length) hexadecimal digits "
+                        + "are not random bytes. Use the \(2 * RootKey.length) hexadecimal digits "
                         + "of a random key (openssl rand -hex \(RootKey.length)); for a cloud whose "
                         + "key this text is, those of its bytes (od -An -v -tx1 FILE | tr -d ' \\n')."
                 )
@@ -154,7 +154,7 @@ package enum RootKeySource: Sendable, Hashable {
         let bytes = Hex.bytes(digits[...]) ?? Data(base64Encoded: digits).map { [UInt8]($0) }
         guard let bytes, bytes.count == RootKey.length else {
             throw OperatorError(
-                "The root key of \(source) must be \(RootKey.length) random bytes, as they are, "
+                "The root key of \(source) must be \(RootKey.length) random bytes, binary, "
                     + "in hexadecimal digits or in Base64 (openssl rand -hex \(RootKey.length))."
             )
         }
@@ -179,11 +179,11 @@ package enum RootKeySource: Sendable, Hashable {
     private static func sentence(_ failure: ShellCommand.Failure, _ limit: Duration) -> String {
         switch failure {
         case .notRun(let reason): "cannot be run: \(reason)"
-        case .unknownEnd(let reason): "ended in a way that is not known: \(reason)"
+        case .unknownEnd(let reason): "ended for an unknown reason: \(reason)"
         case .tooLong:
-            "did not end within \(limit.components.seconds) seconds; it is asked for nothing and "
-                + "must not wait for anybody"
-        case .tooMuch: "printed \(longest) bytes and more, which are no key"
+            "did not end within \(limit.components.seconds) seconds; it gets no input and must not "
+                + "wait for any"
+        case .tooMuch: "printed \(longest) bytes or more, which cannot be a key"
         case .signal(let number): "was ended by signal \(number)"
         case .status(let number): "failed with status \(number)"
         }

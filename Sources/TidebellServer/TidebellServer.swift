@@ -52,7 +52,7 @@ package struct TidebellServer: Sendable {
         troubles.nameDefects()
         if store.cameBackOlder {
             logger.warning(
-                "the store lacks changes it had before; devices fetch everything anew"
+                "the store lacks changes that it had before; devices fetch everything again"
             )
         }
         let secret: StoreSecret

@@ -20,7 +20,7 @@ struct TroubleLog: Sendable {
             case .ended: logger.notice("the store works again")
             case .mended(let mend):
                 logger.error(
-                    "the database was damaged and is mended; run 'tidebell check' for what is lost",
+                    "the database was damaged and is repaired; run 'tidebell check' to see what is lost",
                     metadata: [
                         "tables": "\(mend.tables.joined(separator: ", "))",
                         "damagedRecords": "\(mend.damagedRecords)",

@@ -14,7 +14,7 @@ struct AdminTokenCommand: AsyncParsableCommand {
     /// `tidebell admin-token list`.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print the IDs of all management tokens; the tokens themselves are not stored."
+            abstract: "Print the IDs of all management tokens; the tokens are not stored."
         )
 
         @OptionGroup var data: DataOption

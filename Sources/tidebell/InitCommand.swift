@@ -38,7 +38,7 @@ struct InitCommand: ParsableCommand {
     func run() throws {
         let folder = URL(fileURLWithPath: name, isDirectory: true)
         guard !FileManager.default.fileExists(atPath: folder.path) else {
-            throw OperatorError("A file or folder named \(name) exists already; choose another name.")
+            throw OperatorError("\(name) exists already; choose another name.")
         }
         let template = PackageTemplate(name: name, source: try PackageTemplate.Source(source))
         for (path, text) in template.files {

@@ -36,7 +36,7 @@ extension UserCommand {
                 }
                 printDone(
                     "The user '\(name)' has the address \(added.addressText ?? address)"
-                        + (unverified ? ", which is not verified: the user is not found by it." : ".")
+                        + (unverified ? ", which is not verified: nobody finds them by it." : ".")
                 )
             }
         }

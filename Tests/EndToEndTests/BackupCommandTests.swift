@@ -157,7 +157,8 @@ struct BackupCommandTests {
             }
             try await state.fetch(from: device)
             server.signal(SIGTERM)
-            let sentence = "the store lacks changes it had before; devices fetch everything anew"
+            let sentence =
+                "the store lacks changes that it had before; devices fetch everything again"
             var count = 0
             for await line in server.lines where line.contains(sentence) { count += 1 }
             reports.append(count)
@@ -189,7 +190,8 @@ struct BackupCommandTests {
         let added = try await program.run(["user", "add", "anna", "--new-cloud"]).joined(
             separator: "\n")
         #expect(
-            added.contains("There was no cloud in \(program.dataFolder.path); a new one was begun."))
+            added.contains("There was no cloud in \(program.dataFolder.path); a new one was begun.")
+        )
         let again = try await program.run(["user", "add", "otto", "--new-cloud"]).joined(
             separator: "\n")
         #expect(!again.contains("a new one was begun"))

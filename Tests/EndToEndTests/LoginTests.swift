@@ -115,8 +115,8 @@ import TidebellProcesses
         )
         #expect(
             lines == [
-                "\(address) has no TLS: the password or token, and all data, travel in the clear, "
-                    + "for everybody on the way to read. Use an https:// address.",
+                "\(address) has no TLS: the password or token, and all data, are sent unencrypted, "
+                    + "and others on the network can read them. Use an https:// address.",
                 "anna is signed in to \(Household.container) (development) at \(address).",
             ]
         )

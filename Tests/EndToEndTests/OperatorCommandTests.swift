@@ -271,7 +271,7 @@ struct OperatorCommandTests {
         child.signal(SIGTERM)
         #expect(await child.waitUntilExit() == 0)
         let warning = lines.first { $0.hasPrefix("Listening at 0.0.0.0: the port itself") }
-        #expect(warning?.contains("without TLS") == true)
+        #expect(warning?.contains("has no TLS") == true)
         let ports = try #require(
             lines.last?.firstMatch(
                 of: /port (\d+) of all addresses \(0\.0\.0\.0\), here http:\/\/127\.0\.0\.1:(\d+)/

@@ -85,7 +85,7 @@ struct ServeOptionTests {
             return lines.joined(separator: "\n")
         }
         let folder = "Others on this machine may use \(program.dataFolder.path) (mode 755)"
-        let plain = "Listening at 0.0.0.0 without TLS: passwords, tokens and records travel"
+        let plain = "Listening at 0.0.0.0 without TLS: passwords, tokens and records are"
         let first = try await start([])
         #expect(!first.contains("Others on this machine") && !first.contains("without TLS"))
         try FileManager.default.setAttributes(

@@ -76,7 +76,7 @@ struct TLSTests {
         var log: [String] = []
         for await line in server.lines { log.append(line) }
         #expect(await server.waitUntilExit() == 0)
-        #expect(log.contains { $0.contains("the TLS certificate was read anew") }, "\(log)")
+        #expect(log.contains { $0.contains("the TLS certificate was read again") }, "\(log)")
         #expect(log.contains { $0.contains("listening on https://127.0.0.1:\(port)") }, "\(log)")
     }
 
@@ -89,7 +89,7 @@ struct TLSTests {
         let folder = try await makeFolder()
         for (certificate, key, sentence) in [
             ("none.pem", "a.key", "none.pem' is not a file with certificates in PEM."),
-            ("a.pem", "a.pem", "a.pem' is not a file with a private key in PEM"),
+            ("a.pem", "a.pem", "a.pem' is not a file with a PEM private key"),
             ("a.pem", "b.key", "b.key' is not that of the certificate in"),
         ] {
             let refused = await #expect(throws: ProcessFailure.self) {

@@ -253,7 +253,7 @@ final class BackupTests {
         ] {
             #expect(
                 await sentence { _ = try Backup.make(of: data, to: location, at: Self.moment) }
-                    == "\(location.path) lies in the data folder; name a folder outside of it."
+                    == "\(location.path) is in the data folder; name a folder outside of it."
             )
         }
         // A link that leads nowhere is something all the same.
@@ -285,7 +285,7 @@ final class BackupTests {
         let inside = data.url.appendingPathComponent("backup")
         #expect(
             await sentence { _ = try Backup.make(of: data, to: inside, at: Self.moment) }
-                == "\(inside.path) lies in the data folder; name a folder outside of it."
+                == "\(inside.path) is in the data folder; name a folder outside of it."
         )
     }
 

@@ -114,7 +114,7 @@ struct BadInputTests {
             {"operations":[{"operationType":"forceDelete","record":{"recordName":"a"}},\
             {"operationType":"forceDelete","record":{"recordName":"a"}}]}
             """,
-            "record 'a' stands twice in the request"
+            "record 'a' is in the request twice"
         ),
         BadRequest(
             "private/records/modify", #"{"atomic":true,"operations":[]}"#,

@@ -73,7 +73,7 @@ struct DamagedSubscriptionTests {
         #expect(try outcomes(try await api.get("public/subscriptions/list")) == [])
         #expect(
             api.log.detailedLines == [
-                "a subscription is damaged and fires no more; run 'tidebell check' "
+                "a subscription is damaged and does not fire any more; run 'tidebell check' "
                     + #"["container=\#(TestAPI.container)", "database=private", "#
                     + #""environment=development", "subscription=b"]"#
             ])

@@ -52,8 +52,8 @@ final class DataFolderTests {
         try remove("tidebell.sqlite")
         #expect(
             await refusal()
-                == "The folder \(url.path) holds files of a cloud (tidebell.sqlite-server), "
-                + "but its database tidebell.sqlite is missing. Bring it back from a backup "
+                == "The folder \(url.path) has files of a cloud (tidebell.sqlite-server), "
+                + "but its database tidebell.sqlite is missing. Restore it from a backup "
                 + "(tidebell restore BACKUP --replace --data \(url.path)), or move the folder away "
                 + "to begin a new cloud."
         )
@@ -66,7 +66,7 @@ final class DataFolderTests {
     func anothersFolder() async throws {
         #expect(
             DataFolder.refusal(of: "/srv/cloud", owner: "tide", to: "nobody")
-                == "The folder /srv/cloud belongs to the user 'tide', and 'nobody' may not read it; "
+                == "The folder /srv/cloud belongs to the user 'tide', and 'nobody' cannot read it; "
                 + "run the command as that user: sudo -u tide tidebell …"
         )
         try await makeCloud()
@@ -74,7 +74,7 @@ final class DataFolderTests {
         guard geteuid() != 0 else { return }
         chmod(url.path, 0)
         defer { chmod(url.path, 0o700) }
-        #expect(await refusal().contains("may not be read by its owner"))
+        #expect(await refusal().contains("cannot be read by its owner"))
     }
 
     @Test("A path with a space is quoted where a command is proposed")

@@ -10,7 +10,7 @@ struct HostTests {
         arguments: [
             ("", "has one header 'Host', this one has 0"),
             ("Host: a\r\nHost: a\r\n", "has one header 'Host', this one has 2"),
-            ("Host: a/b\r\n", "the header 'Host' is no name and port of a server: 'a/b'"),
+            ("Host: a/b\r\n", "the header 'Host' is not the name and port of a server: 'a/b'"),
             ("Host: me@there\r\n", "'me@there'"), ("Host: a, b\r\n", "'a, b'"),
         ])
     func refused(fields: String, reason: String) async throws {

@@ -128,7 +128,7 @@ struct RecordBoundsTests {
             headers: Self.extended
         )
         let error = WireError.badRequest(
-            "the records of the request hold more than 1000 bytes; ask for fewer at a time "
+            "the records of the request have more than 1000 bytes; ask for fewer at a time "
                 + "(namedRecordBytes)",
             ckCode: CKErrorCode.limitExceeded
         )

@@ -86,8 +86,8 @@ final class SecretInFolderTests {
     private static let older = [UInt8](repeating: 7, count: 32)
     private static let missing =
         "Warning: the store has no secret, as after a restore of a backup "
-        + "without keys: the next start makes another one, devices have other IDs in records "
-        + "then, and links to files that apps hold are void"
+        + "without keys: the next start makes a new one, devices then have other IDs in "
+        + "records, and links to files that apps have are no longer valid"
 
     @Test("is made at the first start and stays, whatever happens to the files beside the store")
     func stays() async throws {

@@ -255,14 +255,14 @@ struct ServerKeyTests {
         #expect(twice.status == 409)
         #expect(twice.error?.reason == "This key is there already, as '\(id)'.")
         for (key, sentence) in [
-            ("no key", "This is no public key of the curve prime256v1 (P-256) in PEM."),
+            ("no key", "This is not a public key of the curve prime256v1 (P-256) in PEM."),
             (
                 P384.Signing.PrivateKey().publicKey.pemRepresentation,
-                "This is no public key of the curve prime256v1 (P-256) in PEM."
+                "This is not a public key of the curve prime256v1 (P-256) in PEM."
             ),
             (
                 P256.Signing.PrivateKey().pemRepresentation,
-                "This is a private key, which stays with whoever signs; give the public one: "
+                "This is a private key, which only the signing program should have; pass the public key: "
                     + "openssl ec -in FILE -pubout."
             ),
         ] {

@@ -56,7 +56,7 @@ final class TLSCertificatesTests: Sendable {
         pass()
         #expect(certificates.current === first)
         let warning =
-            "warning: the TLS certificate changed and cannot be used; the one before goes on"
+            "warning: the TLS certificate changed and cannot be used; the previous one stays in use"
         #expect(log.lines == [warning])
         try make("second")
         #expect(certificates.current === first)
@@ -65,6 +65,6 @@ final class TLSCertificatesTests: Sendable {
         #expect(second !== first)
         pass()
         #expect(certificates.current === second)
-        #expect(log.lines == [warning, "notice: the TLS certificate was read anew"])
+        #expect(log.lines == [warning, "notice: the TLS certificate was read again"])
     }
 }

@@ -39,7 +39,7 @@ struct AccountPin: Hashable, Sendable {
         throw .local(
             .notAuthenticated,
             "Another user signed in, or this one signed out, while the operation was under way; "
-                + "it was stopped. Ask for the account's status and start anew."
+                + "it was stopped. Check the account status and start again."
         )
     }
 }

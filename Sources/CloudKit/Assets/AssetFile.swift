@@ -28,7 +28,7 @@ final class AssetFile: @unchecked Sendable {
     init(_ url: URL, of field: String) throws(CKError) {
         guard url.isFileURL else {
             throw .local(
-                .assetNotAvailable, "The asset of \(field) is at \(url), which is no file.")
+                .assetNotAvailable, "The asset of \(field) is at \(url), which is not a file.")
         }
         self.field = field
         path = url.path
@@ -44,7 +44,7 @@ final class AssetFile: @unchecked Sendable {
         guard let stamp = FileStamp(descriptor: descriptor), stamp.isRegular else {
             close(descriptor)
             throw .local(
-                .assetNotAvailable, "The asset of \(field), \(path), is no regular file."
+                .assetNotAvailable, "The asset of \(field), \(path), is not a regular file."
             )
         }
         self.descriptor = descriptor

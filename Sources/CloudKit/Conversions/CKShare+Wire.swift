@@ -209,7 +209,7 @@ extension ContainerConnection {
         guard parts.count == 2, parts.first == sharePath, let shortGUID = parts.last else {
             throw .local(
                 .invalidArguments,
-                "\"\(url.absoluteString)\" is no URL of a share: it has no '\(sharePath)/' with "
+                "\"\(url.absoluteString)\" is not the URL of a share: it has no '\(sharePath)/' with "
                     + "the name of a share behind it."
             )
         }

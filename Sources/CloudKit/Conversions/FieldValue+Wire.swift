@@ -41,12 +41,12 @@ extension CKRecord.FieldValue {
         case .int64(let number): return .int64(number)
         case .double(let number):
             guard number.isFinite else {
-                throw UnsendableValue(reason: "\(number) is no number CloudKit can store.")
+                throw UnsendableValue(reason: "\(number) is not a number that CloudKit can store.")
             }
             return .double(number)
         case .date(let date):
             guard date.isFinite else {
-                throw UnsendableValue(reason: "the date is none: it is no number of seconds.")
+                throw UnsendableValue(reason: "the date is not a valid number of seconds.")
             }
             return .timestamp(date.millisecondsSince1970)
         case .bytes(let data): return .bytes([UInt8](data))
@@ -123,7 +123,7 @@ extension CLLocation {
             throw UnsendableValue(reason: "the location has numbers CloudKit cannot store.")
         }
         guard timestamp.isFinite else {
-            throw UnsendableValue(reason: "the location's timestamp is no date.")
+            throw UnsendableValue(reason: "the location's timestamp is not a valid date.")
         }
         return WireLocation(
             latitude: coordinate.latitude,

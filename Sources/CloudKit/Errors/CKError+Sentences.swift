@@ -8,7 +8,7 @@ extension CKError.Code {
 
     // Without `resultsTruncated`, which is never given and may not be named any more.
     private static let sentences: [CKError.Code: String] = [
-        .internalError: "CloudKit met an internal failure.",
+        .internalError: "CloudKit had an internal error.",
         .partialFailure: "Some items failed, others succeeded.",
         .networkUnavailable: "The network is not available.",
         .networkFailure: "The connection to the server failed.",
@@ -19,7 +19,7 @@ extension CKError.Code {
         .notAuthenticated: "No user is signed in.",
         .permissionFailure: "The user is not permitted to do this.",
         .unknownItem: "The item does not exist.",
-        .invalidArguments: "The request holds bad information.",
+        .invalidArguments: "The request contains invalid values.",
         .serverRecordChanged: "The record on the server has changed.",
         .serverRejectedRequest: "The server rejected the request.",
         .assetFileNotFound: "The file of the asset was not found.",

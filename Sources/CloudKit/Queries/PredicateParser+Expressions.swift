@@ -222,7 +222,7 @@ extension PredicateParser {
         let keys = path.split(separator: ".")
         for (index, key) in keys.enumerated() where key.hasPrefix("@") {
             guard let known = PredicateCollectionOperator(rawValue: String(key)) else {
-                throw failure("'\(key)' is no operator of collections")
+                throw failure("'\(key)' is not an operator of collections")
             }
             guard known == .count || index + 1 < keys.count else {
                 throw failure("'\(key)' needs a key behind it")

@@ -112,7 +112,7 @@ extension WireFilter.Subject {
         }
         guard Identifier.isField(key) else {
             throw PredicateRefusal(
-                "'\(key)' is no name of a field: names have letters, digits and underscores and "
+                "'\(key)' is not the name of a field: names have letters, digits and underscores and "
                     + "begin with a letter."
             )
         }

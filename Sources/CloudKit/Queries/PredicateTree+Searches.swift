@@ -49,7 +49,7 @@ extension PredicateComparison {
 
     private var badWordSearch: PredicateRefusal {
         PredicateRefusal(
-            "'\(PredicateTree.comparison(self))' is no search by words CloudKit knows: write SELF "
+            "'\(PredicateTree.comparison(self))' is not a search for words that CloudKit supports: write SELF "
                 + "CONTAINS with the words as a text."
         )
     }
@@ -73,7 +73,7 @@ extension PredicateComparison {
             case .value(let radius) = radius, let metres = radius.number, metres.isFinite
         else {
             throw PredicateRefusal(
-                "'\(PredicateTree.comparison(self))' is no search around a location CloudKit "
+                "'\(PredicateTree.comparison(self))' is not a search around a location that CloudKit "
                     + "knows: write distanceToLocation:fromLocation:(field, %@) < radius in metres."
             )
         }

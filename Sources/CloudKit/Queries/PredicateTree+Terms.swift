@@ -116,9 +116,9 @@ extension PredicateComparison {
         case .scalar(.asset):
             throw PredicateRefusal("CloudKit cannot compare assets ('\(format)').")
         case .scalar(.double(let number)) where !number.isFinite:
-            throw PredicateRefusal("\(number) is no number CloudKit can compare.")
+            throw PredicateRefusal("\(number) is not a number that CloudKit can compare.")
         case .scalar(.date(let date)) where !date.isFinite:
-            throw PredicateRefusal("'\(format)' compares with a date that is none.")
+            throw PredicateRefusal("'\(format)' compares with an invalid date.")
         case .scalar(.location(let location)): try check(location)
         case .scalar, .recordID: break
         case .list(let elements):
@@ -135,7 +135,7 @@ extension PredicateComparison {
     func check(_ location: CLLocation) throws(PredicateRefusal) {
         let coordinate = location.coordinate
         guard coordinate.latitude.isFinite, coordinate.longitude.isFinite else {
-            throw PredicateRefusal("'\(format)' compares with a location that is none.")
+            throw PredicateRefusal("'\(format)' compares with an invalid location.")
         }
     }
 

@@ -182,7 +182,7 @@ extension CKRecord {
         }
         precondition(
             !isEncrypted || value?.isEncryptable != false,
-            "The encrypted field '\(key)' cannot hold a reference or an asset."
+            "The encrypted field '\(key)' cannot have a reference or an asset as its value."
         )
         state.withLock { $0.set(value, forKey: key, isEncrypted: isEncrypted) }
     }

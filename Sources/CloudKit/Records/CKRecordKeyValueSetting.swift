@@ -43,7 +43,7 @@ extension CKRecordKeyValueSetting {
 ///   other types raise an exception too.
 private func recordObject(_ value: any CKRecordValueProtocol) -> any __CKRecordObjCValue {
     guard let object = value as? any __CKRecordObjCValue else {
-        preconditionFailure("A record cannot hold a value of type \(type(of: value)).")
+        preconditionFailure("A record cannot have a value of type \(type(of: value)).")
     }
     return object
 }

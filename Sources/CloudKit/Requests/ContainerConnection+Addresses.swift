@@ -92,11 +92,11 @@ extension ContainerConnection {
         let others = session.accounts.signedInContainers
         guard !others.isEmpty else { return way }
         if let near = NearName.of(address.container, among: others) {
-            return "did you mean \(near), which somebody is signed in to? Else \(way)"
+            return "did you mean \(near), where a user is signed in? Otherwise \(way)"
         }
         let named = others.prefix(Self.mostNamed)
         let more = others.count > named.count ? ", …" : ""
-        return "somebody is signed in to \(named.joined(separator: ", "))\(more); \(way)"
+        return "a user is signed in to \(named.joined(separator: ", "))\(more); \(way)"
     }
 
     /// The most containers that an error names.

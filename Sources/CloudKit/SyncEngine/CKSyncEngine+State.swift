@@ -184,7 +184,7 @@ extension CKSyncEngine.State {
                 throw DecodingError.dataCorruptedError(
                     forKey: .data,
                     in: container,
-                    debugDescription: "This is no state of a sync engine: \(error)."
+                    debugDescription: "This is not the state of a sync engine: \(error)."
                 )
             }
         }

@@ -59,7 +59,7 @@ package struct AppSignIn: Sendable, Hashable {
             else {
                 throw OperatorError(
                     .invalid, .url,
-                    "'\(WireError.shortened(callback))' is no callback URL, such as "
+                    "'\(WireError.shortened(callback))' is not a callback URL, such as "
                         + "https://notes.example/signed-in, of at most \(Self.mostCallbackBytes) bytes "
                         + "and without a fragment.")
             }

@@ -50,7 +50,7 @@ extension WireError {
     /// The records of one request are too large together (LIMIT-20).
     static func tooManyBytes(_ limit: Int) -> WireError {
         badRequest(
-            "the records of the request hold more than \(limit) bytes; ask for fewer at a time",
+            "the records of the request have more than \(limit) bytes; ask for fewer at a time",
             ckCode: CKErrorCode.limitExceeded
         ).naming(.namedRecordBytes)
     }

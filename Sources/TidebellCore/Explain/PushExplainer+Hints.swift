@@ -62,7 +62,7 @@ extension PushExplainer {
                 found += others.map { "\($0.text) of \(name)" }
             }
         }
-        guard !found.isEmpty else { return ["Nobody has a subscription here."] }
+        guard !found.isEmpty else { return ["There are no subscriptions here."] }
         return ["There is no subscription '\(id)'. There are: \(Self.list(found))."]
     }
 

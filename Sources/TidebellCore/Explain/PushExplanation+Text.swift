@@ -65,7 +65,7 @@ extension ExplainedChange {
             lines.append("  … not notified yet: the push pipeline is late, stopped or failing")
         }
         if subscriptions.isEmpty, participants.isEmpty {
-            lines.append("  nobody has a subscription that it could concern")
+            lines.append("  there is no subscription that it could fire")
         }
         lines += subscriptions.flatMap { $0.lines(of: self) }
         if hasMoreSubscriptions { lines.append("  … and more; name a user to see theirs") }
@@ -159,7 +159,7 @@ extension ExplainedNotification {
             return "  \(device)\(attempt.text(since: change.committedAt))"
         }
         if !devices.contains(where: { $0.state != .origin }), otherAttempts.isEmpty {
-            lines.append("  no other device is registered, so nobody is notified (SUB-48)")
+            lines.append("  no other device is registered, so no device is notified (SUB-48)")
         }
         return lines
     }

@@ -136,7 +136,7 @@ extension ModifyRecords.Request {
         }
         if let twice = operations.compactMap(\.recordName).firstDuplicate {
             throw WireError.badRequest(
-                "record '\(WireError.shortened(twice))' stands twice in the request"
+                "record '\(WireError.shortened(twice))' is in the request twice"
             )
         }
         for (index, operation) in operations.enumerated() {

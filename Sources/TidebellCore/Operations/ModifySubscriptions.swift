@@ -16,7 +16,7 @@ extension ModifySubscriptions {
         }
         if let twice = operations.map({ ExactText($0.subscriptionID) }).firstDuplicate {
             throw WireError.badRequest(
-                "subscription '\(WireError.shortened(twice.text))' stands twice in the request"
+                "subscription '\(WireError.shortened(twice.text))' is in the request twice"
             )
         }
         let zones = try RequestZones(

@@ -20,7 +20,7 @@ extension ModifyZones {
         let names = request.operations.map(\.zoneID.zoneName)
         if let twice = names.firstDuplicate {
             throw WireError.badRequest(
-                "zone '\(WireError.shortened(twice))' stands twice in the request")
+                "zone '\(WireError.shortened(twice))' is in the request twice")
         }
         let access = try call.database()
         let database = try transaction.makeDatabase(access.key)

@@ -47,7 +47,7 @@ extension RereferenceAssets {
                     return .failure(
                         .badRequest(
                             "field '\(WireError.shortened(source.fieldName))' of record "
-                                + "'\(WireError.shortened(source.recordName))' holds no asset"
+                                + "'\(WireError.shortened(source.recordName))' has no asset"
                         )
                     )
                 }

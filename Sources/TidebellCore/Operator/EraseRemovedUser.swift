@@ -34,7 +34,7 @@ package enum EraseRemovedUser {
             throw OperatorError(
                 named.isEmpty ? .unknown : .ambiguous, .user,
                 named.isEmpty
-                    ? "There is no data of a removed user '\(name)'."
+                    ? "There is no data of a removed user named '\(name)'."
                     : "\(named.count) removed users were called '\(name)', give one's number.",
                 remedy: .listRemovedUsers
             )

@@ -21,7 +21,7 @@ package enum ServerKeyRule {
         guard !text.contains("PRIVATE KEY") else {
             throw OperatorError(
                 .invalid, .key,
-                "This is a private key, which stays with whoever signs; give the public one: "
+                "This is a private key, which only the signing program should have; pass the public key: "
                     + "openssl ec -in FILE -pubout."
             )
         }
@@ -29,7 +29,7 @@ package enum ServerKeyRule {
             let key = try? P256.Signing.PublicKey(pemRepresentation: text)
         else {
             throw OperatorError(
-                .invalid, .key, "This is no public key of the curve prime256v1 (P-256) in PEM.")
+                .invalid, .key, "This is not a public key of the curve prime256v1 (P-256) in PEM.")
         }
         return Array(key.x963Representation)
     }

@@ -39,7 +39,7 @@ extension RecordBatch {
         // NB: as in ``ReferenceGraph``.
         guard records == nil, !access.database.scope.isOpenToEverybody else { return records }
         throw WireError.badRequest(
-            "the deletion would take along records of more than \(limit) bytes through references",
+            "the deletion would also delete records of more than \(limit) bytes through references",
             ckCode: CKErrorCode.limitExceeded
         ).naming(.cascadedDeletionBytes)
     }

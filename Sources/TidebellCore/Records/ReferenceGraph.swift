@@ -38,7 +38,7 @@ struct ReferenceGraph {
                     return
                 }
                 throw WireError.badRequest(
-                    "the deletion would take along more than \(limits.cascadedDeletions) "
+                    "the deletion would also delete more than \(limits.cascadedDeletions) "
                         + "records through references",
                     ckCode: CKErrorCode.limitExceeded
                 ).naming(.cascadedDeletions)

@@ -171,7 +171,7 @@ extension WireError {
     /// A record is in a share already (SHARE-4).
     static func alreadyShared(_ name: String) -> WireError {
         badRequest(
-            "record '\(shortened(name))' is shared already, by itself or with a record above it: a "
+            "record '\(shortened(name))' is shared already, directly or with a record above it: a "
                 + "record is in one share",
             ckCode: CKErrorCode.alreadyShared
         )

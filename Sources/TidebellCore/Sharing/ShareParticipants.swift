@@ -194,7 +194,7 @@ struct ShareParticipants {
     ) throws -> StoredParticipant {
         guard participant.identity.key == nil else {
             throw WireError.badRequest(
-                "a participant with a one-time URL is whoever opens it first: 'userIdentity' cannot "
+                "a participant with a one-time URL is the user who opens it first: 'userIdentity' cannot "
                     + "name anybody"
             )
         }
@@ -233,7 +233,7 @@ extension UserLookup {
         guard let text = addressText, UserAddress.canonical(self) == nil else { return }
         let kind = if case .emailAddress = self { "e-mail address" } else { "phone number" }
         throw WireError.badRequest(
-            "'\(WireError.shortened(text))' is no \(kind), so that it cannot be a participant's"
+            "'\(WireError.shortened(text))' is not a valid \(kind) of a participant"
         )
     }
 }

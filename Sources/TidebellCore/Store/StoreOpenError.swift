@@ -57,7 +57,7 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
                 + "first."
         case .lost(let path, let process):
             "'\(path)' was removed while the server, process \(process), runs: it writes where "
-                + "nobody else can read. Stop the server, which saves what it can, and start it "
+                + "no other process can read. Stop the server, which saves what it can, and start it "
                 + "again."
         case .linked(let path):
             "'\(path)' has another name on this disk, a hard link, and a server that runs on each "

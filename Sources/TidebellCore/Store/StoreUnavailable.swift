@@ -27,7 +27,7 @@ package struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConverti
         switch cause {
         case .diskIsFull: "the server's disk is full; nothing was stored, try again later"
         case .diskFails: "the server's disk fails; nothing was stored, try again later"
-        case .isLocked: "another program holds the server's store; nothing was stored, try again"
+        case .isLocked: "another program is using the server's store; nothing was stored, try again"
         case .isReadOnly:
             "the server's store cannot be written; nothing was stored, try again later"
         case .isGone:

@@ -136,7 +136,7 @@ package final class OpenIDProvider: Sendable {
                     text, signedBy: keys, of: self.configuration.issuer,
                     for: self.configuration.clientID, nonce: nonce, at: self.time.now())
             } catch {
-                throw Failure("the provider's token is not taken: \(error)")
+                throw Failure("the provider's token is refused: \(error)")
             }
         }
     }
@@ -173,13 +173,13 @@ package final class OpenIDProvider: Sendable {
         let answer = try await object(
             ProviderRequest(url: base + "/.well-known/openid-configuration"))
         guard answer["issuer"] as? String == issuer else {
-            throw Failure("the provider at '\(issuer)' says that it is another issuer")
+            throw Failure("the provider at '\(issuer)' names another issuer")
         }
         func url(_ name: String) throws -> String {
             // Only a provider on this machine may have its endpoints there, and in the clear.
             guard let url = answer[name] as? String, Self.isSafe(url),
                 url.hasPrefix("https:") || issuer.hasPrefix("http:")
-            else { throw Failure("the provider's '\(name)' is no URL by https") }
+            else { throw Failure("the provider's '\(name)' is not an https URL") }
             return url
         }
         let metadata = Metadata(
@@ -208,7 +208,7 @@ package final class OpenIDProvider: Sendable {
     private func object(_ request: ProviderRequest) async throws -> [String: Any] {
         let bytes = try await transport(request)
         guard let object = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
-        else { throw Failure("the provider's answer is no JSON object") }
+        else { throw Failure("the provider's answer is not a JSON object") }
         return object
     }
 

@@ -24,14 +24,14 @@ package struct ShareAppLinks: Sendable, Hashable {
     /// what cannot be one.
     package mutating func set(_ link: String, for container: String) throws {
         guard Identifier.isContainer(container) else {
-            throw WrongShareAppLink("'\(WireError.shortened(container))' is no container")
+            throw WrongShareAppLink("'\(WireError.shortened(container))' is not a container")
         }
         let scheme = link.prefix { $0 != ":" }
         guard link.utf8.count <= Self.mostBytes, link.contains(":"), Self.isScheme(scheme),
             link.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"\"'<>\\^`".utf8.contains($0) })
         else {
             throw WrongShareAppLink(
-                "'\(WireError.shortened(link))' is no URL of at most \(Self.mostBytes) bytes")
+                "'\(WireError.shortened(link))' is not a URL of at most \(Self.mostBytes) bytes")
         }
         guard !Self.forbidden.contains(scheme.lowercased()) else {
             throw WrongShareAppLink("a link to an app does not begin with '\(scheme):'")

@@ -66,7 +66,7 @@ package final class DamageReports: Sendable {
         _ container: ContainerKey, _ scope: DatabaseScope, subscription: String, to logger: Logger
     ) {
         report(
-            "a subscription is damaged and fires no more; run 'tidebell check'",
+            "a subscription is damaged and does not fire any more; run 'tidebell check'",
             Subject(container: container, scope: scope, item: .subscription(subscription)),
             ["subscription": "\(subscription)"], to: logger
         )

@@ -319,7 +319,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     /// sent, so the rest is thrown away as that of a body.
     private func refuse(_ error: HTTPParserError, _ context: ChannelHandlerContext) {
         guard case .headerOverflow = error else {
-            let answer = WireError.badRequest("what came is no request of HTTP: \(error)")
+            let answer = WireError.badRequest("this is not an HTTP request: \(error)")
             return sendLast(.badRequest, answer, context)
         }
         metrics.refused(.headBytes)

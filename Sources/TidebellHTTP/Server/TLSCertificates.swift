@@ -62,10 +62,10 @@ package final class TLSCertificates: Sendable {
             state.stamps = stamps
             do throws(UnusableCertificate) {
                 state.context = try Self.context(certificate, key)
-                logger.notice("the TLS certificate was read anew")
+                logger.notice("the TLS certificate was read again")
             } catch {
                 logger.warning(
-                    "the TLS certificate changed and cannot be used; the one before goes on",
+                    "the TLS certificate changed and cannot be used; the previous one stays in use",
                     metadata: ["reason": "\(error)"])
             }
             return state.context
@@ -87,7 +87,7 @@ package final class TLSCertificates: Sendable {
             privateKey = try NIOSSLPrivateKey(file: key, format: .pem)
         } catch {
             throw UnusableCertificate(
-                description: "'\(key)' is not a file with a private key in PEM that needs no password."
+                description: "'\(key)' is not a file with a PEM private key without a password."
             )
         }
         var configuration = TLSConfiguration.makeServerConfiguration(

@@ -99,7 +99,7 @@ package struct Backup {
         }
         guard !data.holds(destination) else {
             throw OperatorError(
-                "\(destination.path) lies in the data folder; name a folder outside of it.")
+                "\(destination.path) is in the data folder; name a folder outside of it.")
         }
         guard mkdir(draft.path, 0o700) == 0 else {
             throw OperatorError(

@@ -84,7 +84,7 @@ package struct BackupManifest: Sendable, Hashable, Codable {
             guard access(location.path, R_OK) == 0 || errno != EACCES else {
                 throw OperatorError("The backup \(folder.path) may not be read by this user.")
             }
-            throw OperatorError("\(folder.path) is no backup: it holds no \(fileName).")
+            throw OperatorError("\(folder.path) is not a backup: it has no \(fileName).")
         }
         let decoder = JSONDecoder()
         if let known = try? decoder.decode(Format.self, from: data), known.format > format {

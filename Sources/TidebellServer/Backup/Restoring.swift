@@ -99,8 +99,8 @@ package struct Restoring {
         guard FolderExchange.isUnderWay(in: data.url) else { return }
         try FolderExchange.takeBack(in: data.url)
         report(
-            "A restore into \(data.url.path) had been stopped before its end: what was there "
-                + "before it is back."
+            "A restore into \(data.url.path) had been interrupted: the previous contents are "
+                + "back."
         )
     }
 
@@ -132,7 +132,7 @@ package struct Restoring {
                 guard present.isEmpty || replacing else {
                     throw OperatorError(
                         "\(folder) is not empty (\(present.prefix(3).joined(separator: ", "))); "
-                            + "name another folder, or move what is there aside with --replace."
+                            + "name another folder, or use --replace to move its contents aside."
                     )
                 }
             } catch {
@@ -185,7 +185,7 @@ package struct Restoring {
             }
             guard digest == DurableFile.Digest(bytes: file.bytes, sha256: file.sha256) else {
                 throw OperatorError(
-                    "The backup \(backup.path) is damaged: \(file.path.printable) is not what was written. "
+                    "The backup \(backup.path) is damaged: \(file.path.printable) has changed since it was written. "
                         + "Nothing was restored; take another backup."
                 )
             }

@@ -15,33 +15,33 @@ extension SettableLimit {
                 "The same of one user."),
             Self(
                 "cascadedDeletions", \.limits.cascadedDeletions, 1...most,
-                "Records that one deletion takes along through references."),
+                "Records that one deletion also deletes through references."),
             Self(
                 "cascadedDeletionBytes", \.limits.cascadedDeletionBytes, .bytes, mega...giga,
-                "Bytes of these records, where query subscriptions look at them."),
+                "Bytes of these records, if query subscriptions read them."),
             Self(
                 "demandedRecords", \.limits.demandedRecords, 1...most,
-                "Records that one request demands to be there."),
+                "Records whose existence one request requires."),
         ])
 
     static let storage = Section(
-        title: "What is stored",
+        title: "Stored data",
         limits: [
             Self(
                 "userQuota", \.limits.userQuota, orNone: 0...Int64.max,
-                "Bytes that the private databases of one user hold together."),
+                "Bytes in all private databases of one user."),
             Self(
                 "containerQuota", \.limits.containerQuota, orNone: 0...Int64.max,
-                "Bytes that the public database of a container holds."),
+                "Bytes in the public database of a container."),
             Self(
                 "assetBytes", \.limits.assetBytes, 1...64 * giga,
-                "Bytes of a file of a record, from web clients."),
+                "Bytes of an asset, from web clients."),
             Self(
                 "assetBytesForExtendedClients", \.limits.assetBytesForExtendedClients,
                 1...64 * giga, "The same from the CloudKit module; at least assetBytes."),
             Self(
                 "awaitedUploadsPerUser", \.limits.awaitedUploadsPerUser, 1...most,
-                "Uploads that a user asked for and that have not come."),
+                "Uploads that a user asked for and has not sent yet."),
             Self(
                 "zonesPerDatabase", \.limits.zonesPerDatabase, 1...most,
                 "Zones of one database."),
@@ -53,19 +53,19 @@ extension SettableLimit {
                 "Users who joined one share by its URL."),
             Self(
                 "requestersPerShare", \.limits.requestersPerShare, 1...most,
-                "Users who asked for access to one share and got no answer yet."),
+                "Users who asked for access to one share and are not answered yet."),
             Self(
                 "blockedPerShare", \.limits.blockedPerShare, 1...most,
-                "Users whom one share is blocked for."),
+                "Blocked users of one share."),
             Self(
                 "movedRecords", \.limits.movedRecords, 1...most,
-                "Records that come into a share or leave it with the save; more follow."),
+                "Records that enter or leave a share with the save itself; others follow."),
             Self(
                 "recordsAbove", \.limits.recordsAbove, 1...most,
                 "Records above the roots of a zone's shares, or above those of a page."),
             Self(
                 "containersPerAccount", \.limits.containersPerAccount, 1...most,
-                "Containers of one user, each environment by itself."),
+                "Containers of one user; each environment counts separately."),
             Self(
                 "recordTypesPerContainer", \.limits.recordTypesPerContainer, 1...most,
                 "Record types of a container and environment."),
@@ -73,7 +73,7 @@ extension SettableLimit {
                 "fieldsPerType", \.limits.fieldsPerType, 1...most, "Fields of one record type."),
             Self(
                 "cachedSchemaFields", \.limits.cachedSchemaFields, 0...100 * most,
-                "Fields and types that are remembered, some 100 bytes each."),
+                "Fields and types in the cache, some 100 bytes each."),
             Self(
                 "subscriptionsPerUser", \.limits.subscriptionsPerUser, 1...most,
                 "Subscriptions of a user in one database."),
@@ -88,61 +88,61 @@ extension SettableLimit {
                 "Bytes of the notification info of one subscription."),
             Self(
                 "devicesPerUser", \.limits.devicesPerUser, 1...most,
-                "Devices of a user; one more replaces the one unused for longest."),
+                "Devices of a user; a further one replaces the one unused for longest."),
             Self(
                 "pushTokensPerUser", \.limits.pushTokensPerUser, 1...most,
-                "Push tokens of a user; one more replaces the oldest."),
+                "Push tokens of a user; a further one replaces the oldest."),
             Self(
                 "notificationsPerUser", \.limits.notificationsPerUser, 1...100 * most,
-                "The newest notifications that are kept for a user."),
+                "Notifications that are kept for a user, the newest ones."),
             Self(
                 "keptAnswerBytes", \.limits.keptAnswerBytes, .bytes, 0...64 * giga,
-                "Bytes of the answers that are kept for writes sent twice."),
+                "Bytes of the answers that are kept for writes that are sent twice."),
             Self(
                 "keptAnswerBytesPerUser", \.limits.keptAnswerBytesPerUser, .bytes, 0...64 * giga,
                 "The same of one user."),
             Self(
                 "keptAnswerLength", \.limits.keptAnswerLength, .bytes, kilo...32 * mega,
-                "Bytes of one answer that is kept whole."),
+                "Bytes of one answer that is kept completely."),
         ])
 
     static let times = Section(
-        title: "How long things are kept",
+        title: "Times",
         limits: [
             Self(
                 "uploadTokenLifetime", \.limits.uploadTokenLifetime, 60...day,
-                "How long an upload URL is good for."),
+                "How long an upload URL is valid."),
             // A file outlives the last URL it was given out with.
             Self(
                 "assetLinkLifetime", \.limits.assetLinkLifetime, 60...12 * hour,
-                "How long a download URL is good for."),
+                "How long a download URL is valid."),
             Self(
                 "assetGrace", \.limits.assetGrace, 13 * hour...3650 * day,
-                "How long a file is kept that no record holds."),
+                "How long a file is kept that no record has."),
             Self(
                 "tombstoneRetention", \.limits.tombstoneRetention, day...3650 * day,
-                "How long deletions are remembered, and so change tokens are good."),
+                "How long deletions are kept, and so how long change tokens are valid."),
             Self(
                 "notificationRetention", \.limits.notificationRetention, hour...3650 * day,
-                "How long notifications are kept for devices that are away."),
+                "How long notifications are kept for devices that are offline."),
             Self(
                 "explanationRetention", \.limits.explanationRetention, 0...30 * day,
-                "How long changes are kept for `tidebell push explain`; 0 keeps nothing."),
+                "How long changes are kept for `tidebell push explain`; with 0, nothing is kept."),
             Self(
                 "explanationBounds.changes", \.limits.explanationBounds.changes, 1...100 * most,
-                "The most of these changes."),
+                "The maximum number of these changes."),
             Self(
                 "explanationBounds.matches", \.limits.explanationBounds.matches, 1...100 * most,
-                "The most of the subscriptions that they matched."),
+                "The maximum number of matched subscriptions of these changes."),
             Self(
                 "explanationBounds.deliveries", \.limits.explanationBounds.deliveries,
                 1...100 * most, "The most of the attempts to deliver their pushes."),
             Self(
                 "deviceRetention", \.limits.deviceRetention, day...3650 * day,
-                "How long a device is kept that does not come back."),
+                "How long a device is kept that does not connect any more."),
             Self(
                 "answerRetention", \.limits.answerRetention, 60...365 * day,
-                "How long the answer to a write is kept for a device that lost it."),
+                "How long the answer to a write is kept for a device that did not receive it."),
         ])
 
     /// What an operator cannot set of ``Limits``, and why.

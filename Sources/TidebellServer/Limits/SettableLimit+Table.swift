@@ -33,13 +33,13 @@ extension SettableLimit {
             Self(
                 "connectionsPerAddress", \.shares.connectionsPerAddress, 1...most,
                 unset: "half of all",
-                "Connections from one address that is no trusted proxy's."),
+                "Connections from one address, except a trusted proxy."),
             Self(
                 "idleTime", \.shares.idleTime, 1...day,
-                "How long a connection may be idle on which a user was seen."),
+                "How long a connection with a user may be idle."),
             Self(
                 "strangersIdleTime", \.shares.strangersIdleTime, 1...day,
-                "How long another connection may be idle, or wait with its first request."),
+                "How long any other connection may be idle, or wait before its first request."),
             Self(
                 "answerTime", \.shares.answerTime, 10...day,
                 """
@@ -47,7 +47,7 @@ extension SettableLimit {
                 """),
             Self(
                 "leastAnswerRate", \.shares.leastAnswerRate, .bytes, 0...mega,
-                "Bytes a second that a client takes of its answers; a slower one is closed."),
+                "Bytes per second that a client must read; a slower connection is closed."),
         ])
 
     private static let requests = Section(
@@ -58,10 +58,10 @@ extension SettableLimit {
                 "Bytes of the head of a request."),
             Self(
                 "bodyTime", \.shares.bodyTime, 1...most,
-                "How long a request may take to arrive, but for what leastBodyRate adds."),
+                "How long a request may take to arrive, plus what leastBodyRate adds."),
             Self(
                 "leastBodyRate", \.shares.leastBodyRate, .bytes, 1...mega,
-                "Bytes of a request for which it gets one second more to arrive."),
+                "Bytes of a request for which it has one more second to arrive."),
             Self(
                 "bodyBytes", \.shares.bodyBytes, .bytes,
                 Int64(ShareLimits.leastBodyBytes)...1024 * giga,
@@ -72,10 +72,10 @@ extension SettableLimit {
             ),
             Self(
                 "requestsPerSecond", \.shares.requestsPerSecond, 0...most,
-                "Requests a second of one caller; 0 is no bound."),
+                "Requests per second of one caller; 0 means no limit."),
             Self(
                 "burstSeconds", \.shares.burstSeconds, .seconds, 1...hour,
-                "The pause after which all requests may come at once that did not meanwhile."),
+                "After a pause of this length, a caller may send as many requests at once."),
             Self(
                 "heldRequests", \.heldRequests, 1...most,
                 "Device streams and courier polls held open at a time."),
@@ -87,7 +87,7 @@ extension SettableLimit {
                 "Polls of one courier; one more ends the oldest."),
             Self(
                 "transfers", \.transfers, 1...100_000, unset: "128, fewer with few open files",
-                "Files that come at a time, and as many that go."),
+                "Uploads at a time, and as many downloads."),
             Self(
                 "transfersPerCaller", \.shares.transfersPerCaller, 1...most,
                 unset: "a quarter of all", "The same of one caller."),
@@ -107,13 +107,13 @@ extension SettableLimit {
                 "Wrong passwords from one address in 15 minutes."),
             Self(
                 "signUps", \.shares.signUps, 0...1_000_000,
-                "New users by the sign-in page in an hour."),
+                "New users per hour who sign up on the sign-in page."),
             Self(
                 "signUpsPerAddress", \.shares.signUpsPerAddress, 0...1_000_000,
                 "The same from one address."),
             Self(
                 "signInsPerAccount", \.limits.signInsPerAccount, 1...10_000,
-                "Signed-in devices of a user in a container; one more signs one out."),
+                "Signed-in devices of a user in a container; a further one signs one out."),
             Self(
                 "pagesPerAccount", \.limits.pagesPerAccount, 1...10_000, "The same of web pages."),
         ])
@@ -123,10 +123,10 @@ extension SettableLimit {
         limits: [
             Self(
                 "waitingReads", \.store.waitingReads, 1...most,
-                "Reads at work or waiting for the store."),
+                "Reads that run or wait for the store."),
             Self(
                 "quickQuery.records", \.limits.quickQuery.records, 1...most,
-                "Records that a query looks at before it counts as a long read."),
+                "Records that a query reads before it counts as a long read."),
             Self(
                 "quickQuery.bytes", \.limits.quickQuery.bytes, .bytes, kilo...giga,
                 "Bytes of these records."),
@@ -153,13 +153,13 @@ extension SettableLimit {
                 0...10_000, "The same of all callers without a user in a container."),
             Self(
                 "queryScan.records", \.limits.queryScan.records, 1...100 * most,
-                "Records that one page of a query without order looks at; then it ends."),
+                "Records that are read for one page of a query without order; then the page ends."),
             Self(
                 "queryScan.bytes", \.limits.queryScan.bytes, .bytes, mega...64 * giga,
                 "Bytes of these records."),
             Self(
                 "querySort.records", \.limits.querySort.records, 1...100 * most,
-                "Records that a query with an order looks at; one that needs more is refused."),
+                "Records that are read for a sorted query; one that needs more is refused."),
             Self(
                 "querySort.bytes", \.limits.querySort.bytes, .bytes, mega...64 * giga,
                 "Bytes of these records."),

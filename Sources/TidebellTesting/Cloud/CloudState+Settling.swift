@@ -147,7 +147,7 @@ extension CloudState {
         if !device.isOnline { reasons.append("It is offline.") }
         for container in device.registered.keys.sorted() {
             guard await hasNoSubscription(device, container) else { continue }
-            reasons.append("\(device.user ?? "Nobody") has no subscription in \(container).")
+            reasons.append("\(device.user ?? "No user") has no subscription in \(container).")
         }
         reasons += device.link.pushFaults.lines.map { "A fault waits for it: \($0)." }
         return reasons.map { $0 + "\n" }.joined()

@@ -39,10 +39,12 @@ extension CloudState {
             server.openStreams <= open ? true : nil
         }
         var left = devices.flatMap { device in
-            device.pendingPushes.map { "\(device.name) received and nobody took: \($0.json)" }
+            device.pendingPushes.map {
+                "\(device.name) received a push that was not taken: \($0.json)"
+            }
         }
         left += (apns?.pending ?? []).map {
-            "FakeAPNs received and nobody took: \(String(decoding: $0.payload, as: UTF8.self))"
+            "FakeAPNs received a push that was not taken: \(String(decoding: $0.payload, as: UTF8.self))"
         }
         left += server.trouble.lines.map { "the server logged: \($0)" }
         left += faultLines.map { "a fault that did not happen: \($0)" }

@@ -105,7 +105,7 @@ private struct Fixtures {
                 }
             default:
                 throw TestCloudError.misuse(
-                    "'\(key)' is none of 'container', 'private' and 'public'")
+                    "'\(key)' is not one of 'container', 'private' and 'public'")
             }
         }
         batches.sort { ($0.user, $0.zone) < ($1.user, $1.zone) }

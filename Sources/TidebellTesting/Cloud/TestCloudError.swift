@@ -16,7 +16,7 @@ public enum TestCloudError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .timedOut(let what, let limit):
             "Nothing happened for \(limit.components.seconds) seconds of real time: \(what)"
-        case .unexpectedPushes(let list): "Pushes nobody expected: \(list)"
+        case .unexpectedPushes(let list): "Unexpected pushes: \(list)"
         case .leftOver(let list):
             "Left over at the end of the test: \(list.joined(separator: "; "))"
         case .misuse(let reason): reason

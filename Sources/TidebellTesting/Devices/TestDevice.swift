@@ -190,7 +190,7 @@ public final class TestDevice: Sendable {
         let (inbox, name, cloud) = (inbox, name, cloud)
         return try await cloud.changes.first(within: cloud.safetyLimit) {
             "no push reached \(name).\n" + (await cloud.reasonsForNoPush(to: self))
-                + "The cloud holds:\n" + (await cloud.dumpOrFailure())
+                + "The cloud contains:\n" + (await cloud.dumpOrFailure())
         } _: {
             inbox.take()
         }
@@ -272,7 +272,7 @@ public final class TestDevice: Sendable {
     var webAuthToken: String? { signedIn.withLock { $0.webAuthToken } }
 
     /// The device as error texts call it.
-    var name: String { "the device \(deviceID) of \(user ?? "nobody")" }
+    var name: String { "the device \(deviceID) of \(user ?? "no user")" }
 
     /// The containers whose pushes the device receives, and since which
     /// notification.

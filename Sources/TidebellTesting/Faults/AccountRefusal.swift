@@ -55,7 +55,7 @@ extension TestDevice {
             return try await signOut()
         case .available:
             guard user != nil else {
-                throw TestCloudError.misuse("Nobody is signed in on the device: call signIn(_:).")
+                throw TestCloudError.misuse("No user is signed in on the device: call signIn(_:).")
             }
             link.refusal.set(nil)
         default: link.refusal.set(status)

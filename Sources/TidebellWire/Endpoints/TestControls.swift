@@ -116,7 +116,7 @@ extension InjectFaults.Fault {
                 guard code != nil else {
                     throw WireError(
                         .badRequest,
-                        "'\(WireError.shortened(text))' is no serverErrorCode")
+                        "'\(WireError.shortened(text))' is not a serverErrorCode")
                 }
             case "ckCode": fault.ckCode = try reader.readInt()
             case "reason": fault.reason = try reader.readString()

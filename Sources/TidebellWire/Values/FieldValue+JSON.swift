@@ -94,7 +94,7 @@ extension FieldValue {
     private static func readList(from reader: inout JSONReader) throws -> FieldValue {
         let elements = try reader.readList { try readUntyped(from: &$0) }
         guard elements.allSatisfy({ $0.type?.list != nil }) else {
-            throw JSONError("a list cannot hold lists")
+            throw JSONError("a list cannot contain lists")
         }
         let types = Set(elements.map(\.type))
         // Several types: what the list is waits for the tag, which may follow.
@@ -108,7 +108,7 @@ extension FieldValue {
         let types = Set(elements.compactMap { $0.type?.rawValue }).sorted()
         guard types == [FieldType.double.rawValue, FieldType.int64.rawValue] else {
             throw JSONError(
-                "a list holds one type of value, not \(types.joined(separator: " and "))"
+                "a list has values of one type, not \(types.joined(separator: " and "))"
             )
         }
         return try coerced(to: .doubleList)
@@ -137,7 +137,7 @@ extension FieldValue {
         if !reference.recordName.isEmpty { return .reference(reference) }
         if !asset.fileChecksum.isEmpty { return .asset(asset) }
         if !location.latitude.isNaN, !location.longitude.isNaN { return .location(location) }
-        throw JSONError("an object that is no reference, asset or location")
+        throw JSONError("an object that is not a reference, asset or location")
     }
 
     /// Returns the value as one of `type`, or fails where that would change it.

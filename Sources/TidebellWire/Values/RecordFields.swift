@@ -90,7 +90,7 @@ package struct FieldChanges: Sendable, Hashable {
         var values: [String: Field?] = [:]
         try reader.readObject { reader, name in
             guard values.updateValue(try Field.read(from: &reader), forKey: name.text) == nil else {
-                throw JSONError("the field stands twice")
+                throw JSONError("the field is there twice")
             }
             guard values.count <= Self.maximumCount else {
                 throw JSONError("more than \(Self.maximumCount) fields")

@@ -146,11 +146,11 @@ import Testing
         #expect(text(try #require(results[ids[1]])) == "success")
     }
 
-    private static let noDate = "the date is none: it is no number of seconds."
+    private static let noDate = "the date is not a valid number of seconds."
 
     /// Values that cannot be sent, and why.
     static let unsendable: [(String, @Sendable (CKRecord) -> Void)] = [
-        ("nan is no number CloudKit can store.", { $0["f"] = Double.nan }),
+        ("nan is not a number that CloudKit can store.", { $0["f"] = Double.nan }),
         (
             "the location has numbers CloudKit cannot store.",
             { $0["f"] = CLLocation(latitude: .infinity, longitude: 0) }
@@ -159,7 +159,7 @@ import Testing
         (noDate, { $0["f"] = Date(timeIntervalSince1970: .infinity) }),
         (noDate, { $0["f"] = [Date(), Date(timeIntervalSince1970: -.infinity)] }),
         (
-            "the location's timestamp is no date.",
+            "the location's timestamp is not a valid date.",
             { record in
                 record["f"] = CLLocation(
                     coordinate: CLLocationCoordinate2D(latitude: 1, longitude: 2),

@@ -85,7 +85,7 @@ import Testing
     static let mistakes: [([String: String], String?, String)] = [
         (
             ["TIDEBELL_SERVER": "127.0.0.1:8642"], nil,
-            "networkFailure: \"127.0.0.1:8642\" is no server address such as "
+            "networkFailure: \"127.0.0.1:8642\" is not a server address such as "
                 + "http://127.0.0.1:8642; set TIDEBELL_SERVER or \"server\" in device.json."
         ),
         (

@@ -38,15 +38,15 @@ struct ErrorAdviceTests {
             ([], ""),
             (
                 ["iCloud.org.example.feed"],
-                "did you mean iCloud.org.example.feed, which somebody is signed in to? Else "
+                "did you mean iCloud.org.example.feed, where a user is signed in? Otherwise "
             ),
             (
                 ["com.acme.one", "com.acme.two"],
-                "somebody is signed in to com.acme.one, com.acme.two; "
+                "a user is signed in to com.acme.one, com.acme.two; "
             ),
             (
                 (1...6).map { "com.acme.\($0)" },
-                "somebody is signed in to com.acme.1, com.acme.2, com.acme.3, com.acme.4, "
+                "a user is signed in to com.acme.1, com.acme.2, com.acme.3, com.acme.4, "
                     + "com.acme.5, …; "
             ),
         ])

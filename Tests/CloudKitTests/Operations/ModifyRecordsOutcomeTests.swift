@@ -186,7 +186,7 @@ import Testing
         await TestDevice(transport).database.runToEnd(operation)
         #expect(
             log.lines == [
-                "delete n invalidArguments: Record 'n' stands in the operation twice; save or "
+                "delete n invalidArguments: Record 'n' is in the operation twice; save or "
                     + "delete it once.",
                 "save n success",
             ]

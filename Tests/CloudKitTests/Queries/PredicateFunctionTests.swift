@@ -141,9 +141,9 @@ struct PredicateFunctionTests {
                 "CAST(a, 'NSData') == 1",
                 "CAST makes NSDate, NSNumber, NSDecimalNumber or NSString at character 18"
             ),
-            ("a.@foo.b == 1", "'@foo' is no operator of collections at character 0"),
+            ("a.@foo.b == 1", "'@foo' is not an operator of collections at character 0"),
             ("a.@sum == 1", "'@sum' needs a key behind it at character 0"),
-            ("$x.@foo == 1", "'@foo' is no operator of collections at character 3"),
+            ("$x.@foo == 1", "'@foo' is not an operator of collections at character 3"),
             ("'x'.a == 1", "a constant has no keys at character 4"),
             ("$x. == 1", "expected a number at character 2"),
         ]

@@ -129,7 +129,7 @@ struct PredicateRuleTests {
             ("a + 1 == 2", "'(a + 1)' is not supported by CloudKit."),
             ("SELF == 1", "SELF in 'SELF == 1' is not supported by CloudKit"),
             ("'x' BEGINSWITH a", #"'"x" BEGINSWITH a' needs its field on the left."#),
-            ("self CONTAINS 1", "'SELF CONTAINS 1' is no search by words CloudKit knows"),
+            ("self CONTAINS 1", "'SELF CONTAINS 1' is not a search for words that CloudKit"),
         ]
     )
     func refusals(format: String, reason: String) throws {
@@ -142,17 +142,18 @@ struct PredicateRuleTests {
         let asset = CKAsset(fileURL: URL(fileURLWithPath: "/tmp/x"))
         #expect(try asked("a == %@", [UUID()]).hasPrefix("A value of type UUID cannot be compared"))
         #expect(try asked("a == %@", [asset]).hasPrefix("CloudKit cannot compare assets"))
-        #expect(try asked("a == %@", [Double.nan]) == "nan is no number CloudKit can compare.")
+        #expect(
+            try asked("a == %@", [Double.nan]) == "nan is not a number that CloudKit can compare.")
     }
 
     @Test("QUERY-7: a date that is none and a location that is none are refused")
     func valuesThatAreNone() throws {
         for interval in [Double.nan, .infinity, -.infinity] {
             let date = Date(timeIntervalSinceReferenceDate: interval)
-            let noDate = "<Date: \(interval)>' compares with a date that is none."
+            let noDate = "<Date: \(interval)>' compares with an invalid date."
             #expect(try asked("a < %@", [date]) == "'a < \(noDate)")
             #expect(try asked("a BETWEEN {%@, 1}", [date]).hasSuffix(" with a date that is none."))
-            let noLocation = "compares with a location that is none."
+            let noLocation = "compares with an invalid location."
             let location = CLLocation(latitude: interval, longitude: 0)
             #expect(try asked("a == %@", [location]).hasSuffix(noLocation))
             let near = "distanceToLocation:fromLocation:(a, %@) < 5"

@@ -80,7 +80,7 @@ import Testing
             identifier: "iCloud.a/b", session: TestDevice(transport).session)
         let result = await Result { try await container.privateCloudDatabase.allRecordZones() }
         #expect(
-            text(result) == "badContainer: \"iCloud.a/b\" is no container identifier: letters, "
+            text(result) == "badContainer: \"iCloud.a/b\" is not a container identifier: letters, "
                 + "digits, dots and hyphens are allowed."
         )
         #expect(transport.sent.isEmpty)

@@ -8,7 +8,7 @@ import TidebellProcesses
 @Suite(.hangs)
 struct StoreTroubleTests {
     private static let isHeld = TroubleClient.Refusal(
-        reason: "another program holds the server's store; nothing was stored, try again"
+        reason: "another program is using the server's store; nothing was stored, try again"
     )
     private static let fails = TroubleClient.Refusal(
         reason: "the server's disk fails; nothing was stored, try again later"

@@ -124,7 +124,7 @@ struct ExplanationTests {
                     "  ✓ all (database): every change in a custom zone fires it (SUB-54)",
                     "      → ID, background, priority 5, N bytes",
                     "        laptop  made the change and is not notified (SUB-46)",
-                    "        no other device is registered, so nobody is notified (SUB-48)",
+                    "        no other device is registered, so no device is notified (SUB-48)",
                 ]
             )
         }
@@ -280,7 +280,8 @@ struct ExplanationTests {
             }
             let text = try await world.text()
             #expect(text.contains("private database of a removed user\n"))
-            #expect(text.hasSuffix("no other device is registered, so nobody is notified (SUB-48)"))
+            #expect(
+                text.hasSuffix("no other device is registered, so no device is notified (SUB-48)"))
         }
     }
 

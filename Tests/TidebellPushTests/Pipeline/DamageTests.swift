@@ -220,7 +220,7 @@ import Logging
             ])
         #expect(world.tally.values["tidebell.push.subscriptions.damaged"] == 2)
         let logged = world.log.entries.filter { $0.level == .error }
-        #expect(logged.map(\.message) == ["a subscription is damaged and fires no more"])
+        #expect(logged.map(\.message) == ["a subscription is damaged and does not fire any more"])
         try await world.store.close()
         let found = try StoreCheck.run(at: file(of: world).path())
         #expect(found.problems.map(\.problem) == ["the subscription is damaged (broken)"])

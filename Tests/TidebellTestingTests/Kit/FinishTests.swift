@@ -48,7 +48,8 @@ struct FinishTests {
         #expect(left.count == (taken ? 0 : 1))
         for line in left {
             #expect(
-                line.hasPrefix("the device \(phone.deviceID) of anna received and nobody took: {"))
+                line.hasPrefix(
+                    "the device \(phone.deviceID) of anna received a push that was not taken: {"))
         }
         // It is stopped, whatever was left.
         await #expect(throws: TestCloudError.self) { try await cloud.stop() }
@@ -67,7 +68,7 @@ struct FinishTests {
             return
         }
         #expect(left.count == 1)
-        #expect(left.first?.contains("received and nobody took: {") == true, "\(left)")
+        #expect(left.first?.contains("received a push that was not taken: {") == true, "\(left)")
         let value = try await TestCloud.run { cloud in
             let (phone, laptop) = try await devices(of: cloud)
             try await save("a", on: laptop)
@@ -100,7 +101,7 @@ struct FinishTests {
         try await save("a", on: laptop)
         let left = try await leftOver(of: cloud)
         #expect(left.count == 1)
-        #expect(left.first?.hasPrefix("FakeAPNs received and nobody took: {") == true)
+        #expect(left.first?.hasPrefix("FakeAPNs received a push that was not taken: {") == true)
     }
 
     @Test(

@@ -128,7 +128,7 @@ struct SnapshotTests {
         "a file that cannot be loaded names what is wrong",
         arguments: [
             ("[]", "the document must be an object"),
-            (#"{"privat": {}}"#, "'privat' is none of 'container', 'private' and 'public'"),
+            (#"{"privat": {}}"#, "'privat' is not one of 'container', 'private' and 'public'"),
             (
                 #"{"private": {"anna": {"Notes": [{"recordType": "No te", "recordName": "n"}]}}}"#,
                 "record 'n': "

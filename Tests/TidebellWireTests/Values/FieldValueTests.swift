@@ -207,19 +207,19 @@ struct FieldValueTests {
             (#"{"value":true}"#, "value: CloudKit has no boolean type; use INT64 0 or 1"),
             (#"{"value":1,"type":"BOOLEAN"}"#, #"type: unknown field type "BOOLEAN""#),
             (#"{"value":1,"type":"int64"}"#, #"type: unknown field type "int64""#),
-            (#"{"value":[["a"]]}"#, "value: a list cannot hold lists"),
-            (#"{"value":[[]]}"#, "value: a list cannot hold lists"),
-            (#"{"value":["a",[]]}"#, "value: a list cannot hold lists"),
+            (#"{"value":[["a"]]}"#, "value: a list cannot contain lists"),
+            (#"{"value":[[]]}"#, "value: a list cannot contain lists"),
+            (#"{"value":["a",[]]}"#, "value: a list cannot contain lists"),
             (#"{"value":["a",null]}"#, "value[1]: null inside a list"),
-            (#"{"value":["a",1]}"#, "a list holds one type of value, not INT64 and STRING"),
-            (#"{"value":{}}"#, "value: an object that is no reference, asset or location"),
+            (#"{"value":["a",1]}"#, "a list has values of one type, not INT64 and STRING"),
+            (#"{"value":{}}"#, "value: an object that is not a reference, asset or location"),
             (
                 #"{"value":{"recordName":""}}"#,
-                "value: an object that is no reference, asset or location"
+                "value: an object that is not a reference, asset or location"
             ),
             (
                 #"{"value":{"latitude":1}}"#,
-                "value: an object that is no reference, asset or location"
+                "value: an object that is not a reference, asset or location"
             ),
             (
                 #"{"value":{"recordName":"r","action":"CASCADE"}}"#,

@@ -38,7 +38,7 @@ struct RecordFieldsTests {
             #expect(
                 failure(reading: #"{"a":{"value":\#(first)},"a":{"value":2}}"#) {
                     _ = try FieldChanges(from: &$0)
-                } == "a: the field stands twice"
+                } == "a: the field is there twice"
             )
         }
     }

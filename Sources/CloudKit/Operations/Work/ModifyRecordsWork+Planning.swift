@@ -104,7 +104,7 @@ extension CKError {
     static func repeated(_ recordID: CKRecord.ID) -> CKError {
         .local(
             .invalidArguments,
-            "Record '\(recordID.recordName)' stands in the operation twice; save or delete "
+            "Record '\(recordID.recordName)' is in the operation twice; save or delete "
                 + "it once."
         )
     }

@@ -117,5 +117,5 @@ extension WebResponse.Body {
 
 extension WireError {
     /// No record has held the file for long.
-    fileprivate static let assetIsGone = WireError(.notFound, "the file is not kept any more")
+    fileprivate static let assetIsGone = WireError(.notFound, "the file no longer exists")
 }
