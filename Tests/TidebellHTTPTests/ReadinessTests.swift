@@ -105,7 +105,7 @@ struct ReadinessTests {
         #expect(response.headers[.retryAfter] == "10")
         let reason = trouble.reason.replacing("'", with: "&#39;")
         #expect(text.contains("It cannot save anything at the moment: \(reason)."))
-        #expect(!text.contains("secret") && !text.contains("It is well"))
+        #expect(!text.contains("secret") && !text.contains("It is healthy"))
     }
 
     @Test("/ready writes at most once a second, whoever asks, and reports the present state")

@@ -18,7 +18,7 @@ struct WelcomeTests {
         #expect(answer[header: "Content-Security-Policy"]?.hasPrefix("default-src 'none'") == true)
         #expect(answer[header: "X-Frame-Options"] == "DENY")
         #expect(answer.text.contains("<h1>This is Tidebell</h1>"))
-        #expect(answer.text.contains("It is well"))
+        #expect(answer.text.contains("It is healthy"))
         #expect(answer.text.contains("Version \(Version.text)"))
     }
 

@@ -35,7 +35,7 @@ class ModuleTests(Scene):
         page = self.tab(self.person())
         page.goto(self.server.url + "/")
         self.assertEqual(page.title(), "Tidebell")
-        self.assertIn("It is well", page.get_by_role("status").inner_text())
+        self.assertIn("It is healthy", page.get_by_role("status").inner_text())
         self.assertIn("Version " + version["version"], page.inner_text("footer"))
 
 

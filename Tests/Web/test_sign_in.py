@@ -126,7 +126,7 @@ class SignInTests(Scene):
         self.assertEqual(page.evaluate("window.messages"), [])
         # And where the token names no origin, nobody is asked for a password.
         window = self.opened(page, self.server.api_token)
-        expect(window.get_by_role("heading")).to_have_text("Nobody knows which page asks")
+        expect(window.get_by_role("heading")).to_have_text("It is not known which page asks you to sign in")
 
     def test_a_named_origin_gets_the_message_without_saying_where_it_is(self):
         page = self.tab(self.person())
@@ -194,7 +194,7 @@ class SignInTests(Scene):
         self.sign_in(page, "mia", "battery staple")
         expect(page.get_by_role("heading", name="mia")).to_be_visible()
         page.goto(link)
-        expect(page.get_by_role("heading")).to_have_text("This link is not good any more")
+        expect(page.get_by_role("heading")).to_have_text("This link is not valid any more")
 
     def test_a_device_signs_in_by_a_code(self):
         home = tempfile.mkdtemp()
@@ -211,7 +211,7 @@ class SignInTests(Scene):
         page.goto(url.split("?")[0])
         page.get_by_label("Code").fill("bcdfghjk")
         page.get_by_role("button", name="Continue").click()
-        expect(page.get_by_role("alert")).to_contain_text("No device waits with this code")
+        expect(page.get_by_role("alert")).to_contain_text("No device is waiting with this code")
         self.picture_of(page, "device-unknown")
         code = urllib.parse.parse_qs(urllib.parse.urlparse(url).query)["code"][0]
         # As somebody types it.
@@ -222,15 +222,15 @@ class SignInTests(Scene):
         self.picture_of(page, "device")
         page.get_by_label("User name").fill("anna")
         page.get_by_label("Password", exact=True).fill("wrong")
-        page.get_by_role("button", name="Sign in on it").click()
+        page.get_by_role("button", name="Sign in on the device").click()
         expect(page.get_by_role("alert")).to_have_text("The user name or the password is wrong.")
         page.get_by_label("Password", exact=True).fill(Server.PASSWORD)
-        page.get_by_role("button", name="Sign in on it").click()
+        page.get_by_role("button", name="Sign in on the device").click()
         expect(page.get_by_role("heading")).to_have_text("The device is signed in")
         self.assertIn("anna is signed in to", login.stdout.read())
         self.assertEqual(login.wait(), 0)
         page.goto(url)
-        expect(page.get_by_role("alert")).to_contain_text("No device waits with this code")
+        expect(page.get_by_role("alert")).to_contain_text("No device is waiting with this code")
 
     def test_the_pages_can_be_used_by_keyboard_and_on_a_phone(self):
         phone = self.person(viewport={"width": 320, "height": 640}, color_scheme="dark")

@@ -42,7 +42,7 @@ enum AccountPageTexts {
         }
         let fields: HTML = """
             <input type="hidden" name="user" value="\(session.userName)" autocomplete="username">
-            <label for="password">Password until now</label>
+            <label for="password">Current password</label>
             <input id="password" name="password" type="password" autocomplete="current-password" required>
             \(PageTexts.newPasswordField(nil))
             <button class="second">Change the password</button>
@@ -61,7 +61,7 @@ enum AccountPageTexts {
                 Action.endOthers.rawValue, of: visit,
                 "<button class=\"second\">End all others</button>"))
             <h2>Password</h2>
-            <p>A new one signs you out everywhere, here too.</p>
+            <p>A new password signs you out everywhere, including here.</p>
             \(PageTexts.form(Action.password.rawValue, of: visit, fields))
             <footer>\(PageTexts.form(Action.signOut.rawValue, of: visit, "<button>Sign out</button>"))</footer>
             """)

@@ -15,8 +15,8 @@ enum SharePageTexts {
     static let noLink = PageTexts.page(
         "No such link",
         """
-        <h1>This is no link of a share</h1>
-        <p>Part of the link may be missing. Ask whoever sent it to send it once more.</p>
+        <h1>This is not the link of a share</h1>
+        <p>Part of the link may be missing. Ask the sender to send it again.</p>
         """)
 
     /// Returns the page for who is not signed in: the same for every link.
@@ -25,7 +25,7 @@ enum SharePageTexts {
             "Sign in to open a shared link",
             """
             <p class="above">A shared link</p>
-            <h1>Sign in to see what it leads to</h1>
+            <h1>Sign in to see what is shared</h1>
             \(PageTexts.alert(error))
             \(PageTexts.form(
                 Action.signIn.rawValue, of: visit,
@@ -53,7 +53,7 @@ enum SharePageTexts {
             heading = "You take part"
             next = """
                 <p role="status">It is in the app on every device where you are signed in as \
-                <bdi>\(session.userName)</bdi>; there it appears by itself.</p>
+                <bdi>\(session.userName)</bdi>.</p>
                 \(open(link))
                 """
         default:
@@ -104,8 +104,8 @@ enum SharePageTexts {
             "Nothing shared",
             """
             <h1>This link leads to nothing that is shared with you</h1>
-            <p>It ended, part of the link is missing, or it was sent to somebody else. Ask whoever \
-            sent it to share it with the user name below.</p>
+            <p>Sharing was stopped, part of the link is missing, or it was sent to another user. Ask \
+            the sender to share it with the user name below.</p>
             \(footer(visit, session))
             """)
     }

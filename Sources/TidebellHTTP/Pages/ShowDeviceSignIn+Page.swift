@@ -33,14 +33,14 @@ extension ShowDeviceSignIn: WebPage {
         let alert: HTML? =
             isUnknown
             ? """
-            <p class="alert" id="alert" role="alert">No device waits with this code: it was used, its time is \
-            over, or it is misspelled.</p>
+            <p class="alert" id="alert" role="alert">No device is waiting with this code: it was used already, \
+            it has expired, or it is misspelled.</p>
             """ : nil
         return PageTexts.page(
             "Sign in on a device",
             """
             <h1>Sign in on a device</h1>
-            <p>Enter the code that it shows.</p>
+            <p>Enter the code that the device shows.</p>
             \(alert)
             <form method="get">
             <label for="code">Code</label>
@@ -67,10 +67,10 @@ extension ShowDeviceSignIn: WebPage {
             <dt>Asked from</dt><dd>\(device.network ?? "an address that is not known")</dd>
             <dt>For</dt><dd>\(device.container.container + environment)</dd>
             </dl>
-            <p>Whoever has the device can then read and change what is yours in this app. Do it only where the \
-            device before you shows this code.</p>
+            <p>Anyone who uses the device can then read and change your data in this app. Continue only if your \
+            own device shows this code.</p>
             \(PageTexts.alert(error))
-            \(PageTexts.form(action, of: visit, "\(fields)<button>Sign in on it</button>"))
+            \(PageTexts.form(action, of: visit, "\(fields)<button>Sign in on the device</button>"))
             """)
     }
 
@@ -78,7 +78,7 @@ extension ShowDeviceSignIn: WebPage {
         "Signed in",
         """
         <h1>The device is signed in</h1>
-        <p role="status">Go on there; it takes a few seconds. You can close this page.</p>
-        <footer><a href="account">Your account</a> shows where you are signed in, and ends it.</footer>
+        <p role="status">Continue on the device; it takes a few seconds. You can close this page.</p>
+        <footer><a href="account">Your account</a> shows where you are signed in, and signs you out.</footer>
         """)
 }

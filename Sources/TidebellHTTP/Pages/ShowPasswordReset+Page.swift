@@ -37,9 +37,9 @@ extension ShowPasswordReset: WebPage {
     private static let noLink = PageTexts.page(
         "No such link",
         """
-        <h1>This link is not good any more</h1>
-        <p>It was used, its time is over, or part of it is missing. Ask the operator of this server for \
-        another one.</p>
+        <h1>This link is not valid any more</h1>
+        <p>It was used already, it has expired, or part of it is missing. Ask the operator of this server for \
+        a new one.</p>
         """)
 
     private static let done = PageTexts.page(
@@ -63,7 +63,7 @@ extension ShowPasswordReset: WebPage {
             """
             <p class="above"><bdi>\(name)</bdi></p>
             <h1>Set a new password</h1>
-            <p>It signs you out everywhere, and ends all of your tokens.</p>
+            <p>This signs you out everywhere, and makes all your tokens invalid.</p>
             \(PageTexts.alert(error))
             \(PageTexts.form(action, of: visit, fields))
             """)

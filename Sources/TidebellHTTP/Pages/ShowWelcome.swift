@@ -28,8 +28,8 @@ extension ShowWelcome: ServerEndpoint {
             "Tidebell",
             """
             <h1>This is Tidebell</h1>
-            <p>An open CloudKit: a server that keeps the records of apps, syncs them between devices and \
-            sends pushes when they change. Apps talk to it; there is nothing to sign in to here.</p>
+            <p>An open-source CloudKit: a server that stores the records of apps, syncs them between devices \
+            and sends pushes when they change. It is used by apps; there is nothing to sign in to here.</p>
             \(status(trouble: trouble))
             <h2>For developers</h2>
             <ul>
@@ -37,23 +37,23 @@ extension ShowWelcome: ServerEndpoint {
             documented in its comments</li>
             <li><a href="reference">reference</a>: tokens, pushes, extensions and errors, in one page</li>
             <li><a href="openapi.json">openapi.json</a>, which describes the API: all paths, who may \
-            call them, and what is sent and answered</li>
+            call them, requests and answers</li>
             <li><a href="ready">ready</a>, <a href="health">health</a> and <a href="version">version</a>, \
-            for programs that watch over this server</li>
+            for programs that monitor this server</li>
             </ul>
-            <p>How to set up apps and users stands in the README that came with the server, and \
-            <code>tidebell --help</code> lists its commands.</p>
+            <p>The README of the server explains how to set up apps and users, and \
+            <code>tidebell --help</code> lists the commands.</p>
             <footer>Version \(Version.text)</footer>
             """)
     }
 
     private static func status(trouble: WireError?) -> HTML {
         guard let trouble else {
-            return "<p role=\"status\">It is well: it answers, and its store can be written.</p>"
+            return "<p role=\"status\">It is healthy: it answers, and its store can be written.</p>"
         }
         return """
             <p class="alert" role="status">It cannot save anything at the moment: \
-            \(trouble.reason). It can be tried again soon.</p>
+            \(trouble.reason). Try again soon.</p>
             """
     }
 }

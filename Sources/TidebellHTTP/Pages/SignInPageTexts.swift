@@ -30,18 +30,18 @@ enum SignInPageTexts {
         "Sign in",
         """
         <h1>Open this page from an app</h1>
-        <p>Apps lead here when somebody is to sign in to them. This link is of no app that this server \
-        knows.</p>
+        <p>Apps open this page to let you sign in. The link that you opened does not belong to an app that \
+        this server knows.</p>
         <p><a href="account">Your account</a> shows where you are signed in.</p>
         """)
 
-    /// The page where nobody knows which page opened it.
+    /// The page if nobody knows which page opened it.
     static let unknownOpener = PageTexts.page(
         "Sign in",
         """
-        <h1>Nobody knows which page asks</h1>
-        <p>The page that opened this one did not say where it is, and its API token names no origin. Whoever \
-        runs it makes one that does: <code>tidebell api-token create --origin</code>.</p>
+        <h1>It is not known which page asks you to sign in</h1>
+        <p>The page that opened this one did not send its origin, and its API token names none. Its developer \
+        has to make a token that names an origin: <code>tidebell api-token create --origin</code>.</p>
         """)
 
     /// Returns the page for a page of another origin.
@@ -50,8 +50,9 @@ enum SignInPageTexts {
             "Sign in",
             """
             <h1>This site may not ask you to sign in</h1>
-            <p><strong>\(origin)</strong> asked, and the app that it says it is does not name it. Do not give it \
-            your password. If it is yours: <code>tidebell api-token create --origin \(origin)</code>.</p>
+            <p><strong>\(origin)</strong> asked you to sign in, but the app does not permit this site. Do not \
+            give it your password. If it is your site: \
+            <code>tidebell api-token create --origin \(origin)</code>.</p>
             """)
     }
 
@@ -81,12 +82,12 @@ enum SignInPageTexts {
             """
             <p class="above">\(app.container.container)\(environment(of: app))</p>
             <h1>\(title)</h1>
-            <p>\(place(of: app)) learns who you are in this app, and not your password.</p>
+            <p>\(place(of: app)) gets access to your data in this app, but not your password.</p>
             \(PageTexts.alert(error))
             \(PageTexts.form(action.rawValue, of: visit, content))
             \(provider(app, visit))
             \(other(app, visit))
-            <footer><a href="account">Your account</a> shows where you are signed in, and ends it.</footer>
+            <footer><a href="account">Your account</a> shows where you are signed in, and signs you out.</footer>
             """)
     }
 
@@ -117,7 +118,7 @@ enum SignInPageTexts {
             "Sign in",
             """
             <meta http-equiv="refresh" content="0;url=\(url)">
-            <h1>On to \(provider.configuration.name)</h1>
+            <h1>Continue to \(provider.configuration.name)</h1>
             <p><a class="button" href="\(url)">Continue</a></p>
             """)
     }
@@ -130,7 +131,7 @@ enum SignInPageTexts {
             """
             <h1>You are not signed in</h1>
             <p role="alert" class="alert">\(provider.configuration.name) did not sign you in, or could not be \
-            asked.</p>
+            reached.</p>
             \(link)
             """)
     }
@@ -140,8 +141,8 @@ enum SignInPageTexts {
         "Not signed in",
         """
         <h1>Nothing was done</h1>
-        <p>This sign-in was not begun in this browser, or too long ago. Open the app and sign in there; cookies \
-        have to be allowed for this page.</p>
+        <p>This sign-in was not started in this browser, or too long ago. Open the app and sign in there. Your \
+        browser must allow cookies for this page.</p>
         """)
 
     private static func environment(of app: SigningInApp) -> HTML? {
@@ -182,11 +183,11 @@ enum SignInPageTexts {
             """
             <h1>You are signed in</h1>
             <p role="status" id="result" data-token="\(token)" data-origins="\(app.targets.joined(separator: " "))">\
-            You can close this window and go on in the app.</p>
-            <p class="alert" id="alone" hidden>The page that asked is not there any more: open the app and sign \
-            in there.</p>
-            <noscript><p class="alert">Scripts are turned off, so that the app could not be told: it has to \
-            use a callback URL.</p></noscript>
+            You can close this window and continue in the app.</p>
+            <p class="alert" id="alone" hidden>The page that asked you to sign in is closed: open the app and \
+            sign in there.</p>
+            <noscript><p class="alert">JavaScript is turned off, so the app could not be notified. It would have \
+            to use a callback URL.</p></noscript>
             <script>\(HTML(stringLiteral: script))</script>
             """)
     }

@@ -125,7 +125,7 @@ struct OpenIDTests {
         let form = try await browser.open()
         #expect(form.body.contains("Sign in with Example &lt;ID&gt;"))
         let left = try await browser.submit("openid", ["opener": page])
-        #expect(left.status == 200 && left.heading == "On to Example &lt;ID&gt;")
+        #expect(left.status == 200 && left.heading == "Continue to Example &lt;ID&gt;")
         return (browser, try parameters(of: left))
     }
 

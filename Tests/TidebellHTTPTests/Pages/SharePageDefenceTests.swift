@@ -177,7 +177,7 @@ import TidebellWire
             for nowhere in ["/share/a~b", "/share/" + String(repeating: "a", count: 68)] {
                 var lost = TestBrowser(port, at: nowhere)
                 let answer = try await lost.open()
-                #expect(answer.status == 404 && answer.heading == "This is no link of a share")
+                #expect(answer.status == 404 && answer.heading == "This is not the link of a share")
             }
         }
     }

@@ -18,7 +18,7 @@ import TidebellWire
         try await scene.api.serving { port in
             var ben = TestBrowser(port, at: path)
             let first = try await ben.open()
-            #expect(first.status == 200 && first.heading == "Sign in to see what it leads to")
+            #expect(first.status == 200 && first.heading == "Sign in to see what is shared")
             #expect(first.actions == ["sign-in"] && !first.body.contains("Groceries"))
             let signedIn = try await ben.signIn("ben")
             #expect(signedIn.status == 303 && signedIn.body.isEmpty)

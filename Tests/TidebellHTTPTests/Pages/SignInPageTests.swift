@@ -71,7 +71,7 @@ struct SignInPageTests {
             var browser = TestBrowser(port, at: path + "&origin=\(Self.page)")
             let form = try await browser.open()
             #expect(form.status == 200 && form.heading == "Sign in")
-            #expect(form.body.contains("<strong>\(Self.page)</strong> learns who you are"))
+            #expect(form.body.contains("<strong>\(Self.page)</strong> gets access to your data"))
             #expect(form.headers["cross-origin-opener-policy"] == nil)
             #expect(form.headers["content-security-policy"]?.contains("script-src") == false)
             #expect(
