@@ -41,7 +41,7 @@ struct ExplainTests {
 
         let missed = try await program.run(["push", "explain", "n2", "--user", "anna"])
         #expect(
-            missed.last == "In the default zone only query subscriptions fire, and nobody has one "
+            missed.last == "In the default zone only query subscriptions fire, and there are none "
                 + "in that database (SUB-7)."
         )
         let json = try await program.run(["push", "explain", "n1", "--json"])

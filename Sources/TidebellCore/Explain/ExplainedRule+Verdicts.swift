@@ -117,8 +117,8 @@ extension ExplainedRule {
             ExplainedRule("the record's fields were too large to be kept for an explanation")
         case .filter where change?.fields == nil:
             ExplainedRule(
-                "nobody had a query subscription when the change was made, so that its fields were "
-                    + "not looked at", "SUB-40"
+                "there was no query subscription when the change was made, so its fields "
+                    + "were not stored", "SUB-40"
             )
         case .filter(let filter, let found):
             ExplainedRule("it asks for \(filter.summary), \(filter.text(found: found))", "SUB-24")

@@ -32,7 +32,7 @@ extension PushExplainer {
             return try hints(aboutSubscription: id, in: asked)
         }
         guard let name = query.recordName else {
-            return ["No such change is kept.", try retention()]
+            return ["There is no such change.", try retention()]
         }
         return try hints(aboutRecord: name, in: asked)
     }
@@ -102,18 +102,18 @@ extension PushExplainer {
         at changed: Instant, in zone: StoredZone, of database: StoredDatabase
     ) throws -> String {
         if database.subscriptionKinds.isEmpty {
-            return "Nobody has a subscription in that database: its changes notify nobody "
+            return "There are no subscriptions in that database, so its changes send no pushes "
                 + "(SUB-40)."
         }
         if zone.name == ZoneID.defaultName, !database.subscriptionKinds.contains(.query) {
-            return "In the default zone only query subscriptions fire, and nobody has one in that "
+            return "In the default zone only query subscriptions fire, and there are none in that "
                 + "database (SUB-7)."
         }
         guard let oldest = try reader.oldestKeptChange(), changed >= oldest else {
             return try retention()
         }
-        return "When it was made, nobody had a subscription in that database: a change before "
-            + "the first subscription notifies nobody (SUB-40)."
+        return "When it was made, there were no subscriptions in that database: a change before "
+            + "the first subscription sends no pushes (SUB-40)."
     }
 
     /// The databases that a query without kept changes may mean.
@@ -139,8 +139,8 @@ extension PushExplainer {
 
     private func retention() throws -> String {
         guard let oldest = try reader.oldestKeptChange() else {
-            return "No change is kept: a change is kept for a day, unless `tidebell serve` was "
-                + "configured otherwise, and only where somebody has a subscription."
+            return "No changes are kept. Changes are kept for a day, unless `tidebell serve` was "
+                + "configured otherwise, and only in databases with subscriptions."
         }
         return "Kept changes go back to \(oldest.text)."
     }

@@ -53,7 +53,7 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
         case .inUse(let path, nil):
             "'\(path)' is in use by another process; stop the other server first."
         case .inUse(let path, let process?):
-            "'\(path)' is in use by another process, number \(process); stop the other server "
+            "'\(path)' is in use by another process (\(process)); stop the other server "
                 + "first."
         case .lost(let path, let process):
             "'\(path)' was removed while the server, process \(process), runs: it writes where "

@@ -44,8 +44,8 @@ struct HintTests {
                     == ["There is no subscription 'x'. There are: all of anna."]
             )
             let retention =
-                "No change is kept: a change is kept for a day, unless `tidebell serve` was configured "
-                + "otherwise, and only where somebody has a subscription."
+                "No changes are kept. Changes are kept for a day, unless `tidebell serve` was configured "
+                + "otherwise, and only in databases with subscriptions."
             #expect(
                 try await hints(in: world) { $0.subscriptionID = "all" } == [
                     "anna has the subscription 'all' (database), but no such change came since.",
@@ -56,7 +56,7 @@ struct HintTests {
                 try await hints(in: world) { $0.notificationID = "x" }
                     == ["No kept change was reported by a notification 'x'.", retention]
             )
-            #expect(try await hints(in: world) == ["No such change is kept.", retention])
+            #expect(try await hints(in: world) == ["There is no such change.", retention])
         }
     }
 
@@ -74,7 +74,7 @@ struct HintTests {
             #expect(
                 try await why("n1") == [
                     location,
-                    "Nobody has a subscription in that database: its changes notify nobody "
+                    "There are no subscriptions in that database, so its changes send no pushes "
                         + "(SUB-40).",
                 ]
             )
@@ -83,8 +83,8 @@ struct HintTests {
             #expect(
                 try await why("n1") == [
                     location,
-                    "When it was made, nobody had a subscription in that database: a change before "
-                        + "the first subscription notifies nobody (SUB-40).",
+                    "When it was made, there were no subscriptions in that database: a change before "
+                        + "the first subscription sends no pushes (SUB-40).",
                 ]
             )
             #expect(
@@ -104,7 +104,7 @@ struct HintTests {
             try await world.save("n1", of: anna, zone: ZoneID.defaultName, at: World.noon)
             #expect(
                 try await hints(in: world) { $0.recordName = "n1" }.last
-                    == "In the default zone only query subscriptions fire, and nobody has one in "
+                    == "In the default zone only query subscriptions fire, and there are none in "
                     + "that database (SUB-7)."
             )
         }

@@ -221,8 +221,8 @@ extension VerdictTests {
             #expect(try await world.pipeline.drain() == 0)
             #expect(
                 try await world.lines() == [
-                    "  ✗ q (query FeedItem where state = \"draft\"): nobody had a query subscription "
-                        + "when the change was made, so that its fields were not looked at (SUB-40)"
+                    "  ✗ q (query FeedItem where state = \"draft\"): there was no query subscription "
+                        + "when the change was made, so its fields were not stored (SUB-40)"
                 ]
             )
         }
