@@ -118,7 +118,7 @@ extension ExplainedRule {
         case .filter where change?.fields == nil:
             ExplainedRule(
                 "there was no query subscription when the change was made, so its fields "
-                    + "were not stored", "SUB-40"
+                    + "were not kept for explanations", "SUB-40"
             )
         case .filter(let filter, let found):
             ExplainedRule("it asks for \(filter.summary), \(filter.text(found: found))", "SUB-24")

@@ -222,7 +222,7 @@ extension VerdictTests {
             #expect(
                 try await world.lines() == [
                     "  ✗ q (query FeedItem where state = \"draft\"): there was no query subscription "
-                        + "when the change was made, so its fields were not stored (SUB-40)"
+                        + "when the change was made, so its fields were not kept for explanations (SUB-40)"
                 ]
             )
         }
