@@ -59,7 +59,7 @@ struct PackageTemplate {
             products: [.library(name: "\(name)", targets: ["\(name)"])],
             dependencies: [\(source.line)],
             targets: [
-                // On Apple's systems `import CloudKit` is Apple's framework: these products are Linux's alone.
+                // On Apple's systems `import CloudKit` is Apple's framework: these products are for Linux only.
                 .target(
                     name: "\(name)",
                     dependencies: [
@@ -118,7 +118,7 @@ struct PackageTemplate {
                 try await fetchChanges()
             }
 
-            /// Saves a note. When another device was faster, both texts are kept.
+            /// Saves a note. If another device changed it in the meantime, both texts are kept.
             public func save(_ text: String, as name: String) async throws {
                 let recordID = CKRecord.ID(recordName: name, zoneID: Self.zoneID)
                 let record = records[recordID] ?? CKRecord(recordType: "Note", recordID: recordID)
@@ -132,7 +132,7 @@ struct PackageTemplate {
                 }
             }
 
-            /// Fetches what changed since the last time: what a push asks for.
+            /// Fetches what changed since the last fetch; call it after each push.
             public func fetchChanges() async throws {
                 var moreComing = true
                 while moreComing {
@@ -163,7 +163,7 @@ struct PackageTemplate {
 
             @Suite("Notes on two devices")
             struct NoteStoreTests {
-                @Test("a note comes to the other device, by a push")
+                @Test("a note reaches the other device, by a push")
                 func push() async throws {
                     try await TestCloud.run { cloud in
                         let phone = try await cloud.device(user: "anna")
@@ -198,7 +198,7 @@ struct PackageTemplate {
                 }
             }
         #else
-            @Test(.disabled("The tests of what is synced run on Linux: in CI, or in a container."))
+            @Test(.disabled("The sync tests run on Linux: in CI, or in a container."))
             func testsOfSync() {}
         #endif
 

@@ -11,8 +11,8 @@ struct ServerKeyCommand: AsyncParsableCommand {
         commandName: "server-key",
         abstract: "Add, list and revoke server-to-server keys, with which programs sign requests.",
         discussion: """
-            A key reaches the public database of one container and environment, as a user of its own. \
-            Make a pair as for CloudKit, and keep the first file to yourself:
+            A key gives access to the public database of one container and environment, as a user of its \
+            own. Make a key pair as for Apple's CloudKit, and keep the first file secret:
 
                openssl ecparam -name prime256v1 -genkey -noout -out eckey.pem
                openssl ec -in eckey.pem -pubout -out public.pem
@@ -23,7 +23,7 @@ struct ServerKeyCommand: AsyncParsableCommand {
     /// `tidebell server-key add`.
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add a public key and print the key ID that requests name."
+            abstract: "Add a public key and print its key ID, which requests must contain."
         )
 
         @Argument(help: "The container, such as iCloud.org.example.notes.") var container: String
@@ -33,7 +33,7 @@ struct ServerKeyCommand: AsyncParsableCommand {
         @Option(help: "The environment of the container.")
         var environment = CloudEnvironment.development
 
-        @Option(help: "What the key is for; for your own memory.")
+        @Option(help: "What the key is for, as a note for yourself.")
         var name = "unnamed"
 
         @OptionGroup var validity: OptionalValidity
@@ -53,7 +53,7 @@ struct ServerKeyCommand: AsyncParsableCommand {
 
                    \(key.id)
                 """,
-                orElse: "The key was added all the same; see: tidebell server-key list\(data.hint)"
+                orElse: "The key was added; see: tidebell server-key list\(data.hint)"
             )
         }
 
@@ -80,7 +80,8 @@ struct ServerKeyCommand: AsyncParsableCommand {
             let keys = try await data.withAccounts { try await $0.serverKeys() }
             guard !keys.isEmpty else {
                 return printError(
-                    "There are none; add one: tidebell server-key add CONTAINER FILE\(data.hint)")
+                    "There are no keys; add one: tidebell server-key add CONTAINER FILE"
+                        + data.hint)
             }
             for item in keys {
                 printLine(
@@ -95,7 +96,7 @@ struct ServerKeyCommand: AsyncParsableCommand {
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revoke a server-to-server key: a running server refuses it at once.",
-            discussion: "What it wrote stays, its subscriptions and push tokens go."
+            discussion: "Its records stay; its subscriptions and push tokens are removed."
         )
 
         @Argument(help: "The key's ID, or its beginning.") var id: String
