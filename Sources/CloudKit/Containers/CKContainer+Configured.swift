@@ -2,11 +2,11 @@
 import Foundation
 
 extension CKContainer {
-    /// Calls `body` with this container, whose methods, and those of its databases, run
-    /// with a configuration and in a group (OP-7).
+    /// Calls `body` with this container, whose methods, and those of its databases, then use a
+    /// configuration and a group (OP-7).
     ///
-    /// What is not given here is as this container has it. Operations that `body` adds
-    /// keep their own configuration and group.
+    /// Parameters that are nil keep this container's values. Operations that `body` adds keep their
+    /// own configuration and group.
     @discardableResult
     public func configuredWith<R>(
         configuration: CKOperation.Configuration? = nil,
@@ -16,11 +16,11 @@ extension CKContainer {
         try body(configured(configuration, group))
     }
 
-    /// Calls `body` with this container, whose methods, and those of its databases, run
-    /// with a configuration and in a group (OP-7).
+    /// Calls `body` with this container, whose methods, and those of its databases, then use a
+    /// configuration and a group (OP-7).
     ///
-    /// What is not given here is as this container has it. Operations that `body` adds
-    /// keep their own configuration and group.
+    /// Parameters that are nil keep this container's values. Operations that `body` adds keep their
+    /// own configuration and group.
     @discardableResult
     public func configuredWith<R>(
         configuration: CKOperation.Configuration? = nil,

@@ -26,7 +26,7 @@ extension CKRecordZone {
         public static let zoneWideSharing = Capabilities(rawValue: 8)
     }
 
-    /// Who holds the keys of encrypted fields (ZONE-10).
+    /// Whether records or the zone have the keys of encrypted fields (ZONE-10).
     public enum EncryptionScope: Int, Sendable {
         /// Each record has its own keys.
         case perRecord = 0
