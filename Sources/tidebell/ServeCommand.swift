@@ -107,8 +107,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            Whether a subscription that duplicates another one of the user is refused: always \
-            except for database subscriptions, never, or always.
+            Whether a subscription that duplicates another one of the user is refused: standard \
+            refuses it except for database subscriptions, lenient never, strict always.
             """
     )
     var duplicateSubscriptions = DuplicatePolicy.standard
