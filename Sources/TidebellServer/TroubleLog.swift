@@ -51,7 +51,7 @@ struct TroubleLog: Sendable {
         guard version.hasWALResetDefect else { return }
         logger.notice(
             """
-            this machine's SQLite has the WAL-reset bug, which can lose commits; the server \
+            this machine's SQLite has the WAL-reset defect, which can lose commits; the server \
             does not meet it, because only one connection of its own ever checkpoints: do not let \
             other programs write to the database, and update SQLite to 3.51.3 or newer
             """,

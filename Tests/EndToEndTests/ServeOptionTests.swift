@@ -26,7 +26,7 @@ struct ServeOptionTests {
         #expect((1...1000).contains(longest.utf8.count), "\(longest)")
     }
 
-    @Test("M4: a start names the SQLite in use if it has the WAL-reset bug, once")
+    @Test("M4: a start names the SQLite in use if it has the WAL-reset defect, once")
     func walResetDefect() async throws {
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }
         let server = try await program.serve()

@@ -143,8 +143,8 @@ import Testing
             log.lines == [
                 "save good batchRequestFailed: Another record of zone 'Notes' cannot be saved, "
                     + "and the zone's changes are atomic.",
-                "save bad invalidArguments: Field 'f' of record 'bad' cannot be saved: nan is no "
-                    + "number CloudKit can store.",
+                "save bad invalidArguments: Field 'f' of record 'bad' cannot be saved: nan is not "
+                    + "a number that CloudKit can store.",
                 "save x nil",
                 "completion saved [x] deleted [] partialFailure: Failed to modify some items (2).",
             ]

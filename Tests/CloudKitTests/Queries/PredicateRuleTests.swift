@@ -116,8 +116,9 @@ struct PredicateRuleTests {
             ("a MATCHES 'x'", #"MATCHES in 'a MATCHES "x"' is not supported by CloudKit."#),
             ("a CONTAINS[cd] 'x'", "The options [cd] in"),
             ("a BEGINSWITH[c] 'x'", "The options [c] in"),
-            ("a.b == 1", "'a.b' is a key path."), ("_a == 1", "'_a' is no name of a field"),
-            ("ä == 1", "'ä' is no name of a field"), ("a == b", "'a == b' compares two fields."),
+            ("a.b == 1", "'a.b' is a key path."), ("_a == 1", "'_a' is not the name of a field"),
+            ("ä == 1", "'ä' is not the name of a field"),
+            ("a == b", "'a == b' compares two fields."),
             ("1 == 1", "'1 == 1' names no field to compare."),
             ("a == nil", "'a == nil' compares with nil, which CloudKit does not support."),
             ("a == {1}", "'a == {1}' compares with a list."),
@@ -152,7 +153,7 @@ struct PredicateRuleTests {
             let date = Date(timeIntervalSinceReferenceDate: interval)
             let noDate = "<Date: \(interval)>' compares with an invalid date."
             #expect(try asked("a < %@", [date]) == "'a < \(noDate)")
-            #expect(try asked("a BETWEEN {%@, 1}", [date]).hasSuffix(" with a date that is none."))
+            #expect(try asked("a BETWEEN {%@, 1}", [date]).hasSuffix(" with an invalid date."))
             let noLocation = "compares with an invalid location."
             let location = CLLocation(latitude: interval, longitude: 0)
             #expect(try asked("a == %@", [location]).hasSuffix(noLocation))

@@ -203,9 +203,9 @@ import TidebellWire
                 "notes://{url}/{url}",
                 "'notes://{url}/{url}' must have {url} once, where the share's URL goes"
             ),
-            ("{url}", "'{url}' is no URL of at most 2048 bytes"),
-            ("notes://a b{url}", "'notes://a b{url}' is no URL of at most 2048 bytes"),
-            ("1notes://{url}", "'1notes://{url}' is no URL of at most 2048 bytes"),
+            ("{url}", "'{url}' is not a URL of at most 2048 bytes"),
+            ("notes://a b{url}", "'notes://a b{url}' is not a URL of at most 2048 bytes"),
+            ("1notes://{url}", "'1notes://{url}' is not a URL of at most 2048 bytes"),
         ] as [(String, String?)])
     func rules(link: String, problem: String?) throws {
         var links = ShareAppLinks()
