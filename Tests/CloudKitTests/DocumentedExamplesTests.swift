@@ -14,6 +14,7 @@ private protocol App: Sendable {
     var changed: [CKRecord] { get }
     var removed: [CKRecord.ID] { get }
     var picture: URL { get }
+    var localURL: URL { get }
     var teacherID: CKRecord.ID { get }
     var friend: CKRecord.ID { get }
     var query: CKQuery { get }
@@ -84,6 +85,76 @@ extension App {
         }
     }
 
+    fileprivate func queryPush(userInfo: [AnyHashable: Any]) async throws {
+        if let push = CKNotification(fromRemoteNotificationDictionary: userInfo) as? CKQueryNotification,
+            let recordID = push.recordID
+        {
+            switch push.queryNotificationReason {
+            case .recordCreated, .recordUpdated:
+                store.keep(try await database.record(for: recordID))
+            case .recordDeleted:
+                store.remove(recordID)
+            }
+        }
+    }
+
+    fileprivate func zonePush(userInfo: [AnyHashable: Any]) async throws {
+        let push = CKNotification(fromRemoteNotificationDictionary: userInfo)
+        if let zoneID = (push as? CKRecordZoneNotification)?.recordZoneID {
+            let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: store.token)
+            for (_, result) in changes.modificationResultsByID { store.keep(try result.get().record) }
+            for deletion in changes.deletions { store.remove(deletion.recordID) }
+            store.token = changes.changeToken
+        }
+    }
+
+    fileprivate func databasePush(userInfo: [AnyHashable: Any]) async throws {
+        let push = CKNotification(fromRemoteNotificationDictionary: userInfo)
+        if let scope = (push as? CKDatabaseNotification)?.databaseScope {
+            let database = container.database(with: scope)
+            let changes = try await database.databaseChanges(since: store.token)
+            for modification in changes.modifications { store.fetchLater(modification.zoneID) }
+            for deletion in changes.deletions { store.remove(deletion.zoneID) }
+            store.token = changes.changeToken
+        }
+    }
+
+    fileprivate func changeTokens() async throws {
+        let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: store.token)
+        for (_, result) in changes.modificationResultsByID { store.keep(try result.get().record) }
+        for deletion in changes.deletions { store.remove(deletion.recordID) }
+        store.token = changes.changeToken
+    }
+
+    fileprivate func archivedTokens(token: CKServerChangeToken) throws {
+        let data = try NSKeyedArchiver.archivedData(withRootObject: token, requiringSecureCoding: true)
+        let restored = try NSKeyedUnarchiver.unarchivedObject(
+            ofClass: CKServerChangeToken.self, from: data)
+        _ = restored
+    }
+
+    fileprivate func assets() async throws {
+        note["picture"] = CKAsset(fileURL: picture)
+        try await database.save(note)  // uploads the file
+
+        let fetched = try await database.record(for: note.recordID)  // downloads the file
+        if let url = (fetched["picture"] as? CKAsset)?.fileURL {
+            try FileManager.default.copyItem(at: url, to: localURL)
+        }
+    }
+
+    fileprivate func references() async throws {
+        let item = CKRecord(recordType: "Item", recordID: CKRecord.ID(recordName: "1", zoneID: zoneID))
+        item["list"] = CKRecord.Reference(record: list, action: .deleteSelf)  // deleted with its list
+        try await database.save(item)
+
+        let reference = item["list"] as? CKRecord.Reference
+        let query = CKQuery(
+            recordType: "Item", predicate: NSPredicate(format: "list == %@", list.recordID))
+        let (matchResults, _) = try await database.records(matching: query, inZoneWith: zoneID)
+        _ = (reference, matchResults)
+    }
+
     fileprivate func databaseChanges() {
         let operation = CKFetchDatabaseChangesOperation(previousServerChangeToken: store.token)
         operation.recordZoneWithIDChangedBlock = { zoneID in store.fetchLater(zoneID) }
@@ -122,7 +193,7 @@ extension App {
             recordsToSave: changed, recordIDsToDelete: removed)
         operation.savePolicy = .ifServerRecordUnchanged
         operation.perRecordSaveBlock = { recordID, result in
-            // What failed comes here, and in no result block.
+            // The errors of records are passed to this block, and never to the result block.
             if case .failure(let error) = result { report(error, of: recordID) }
         }
         operation.modifyRecordsResultBlock = { _ in finish() }
@@ -167,7 +238,7 @@ extension App {
     }
 
     fileprivate func records() async throws {
-        let recordID = CKRecord.ID(recordName: "115", zoneID: zoneID)  // without it, a fresh UUID
+        let recordID = CKRecord.ID(recordName: "115", zoneID: zoneID)  // without it, a new UUID
         let artist = CKRecord(recordType: "Artist", recordID: recordID)
         artist["name"] = "Mei Chen"
         artist["born"] = Date(timeIntervalSince1970: 0)
@@ -215,7 +286,7 @@ extension App {
         let zoneID = CKRecordZone.ID(zoneName: "Feed")
         try await database.save(CKRecordZone(zoneID: zoneID))
         let subscription = CKRecordZoneSubscription(zoneID: zoneID, subscriptionID: "feed-changes")
-        subscription.recordType = "FeedItem"  // else of every type
+        subscription.recordType = "FeedItem"  // without it, records of all types
         let info = CKSubscription.NotificationInfo()
         info.shouldSendContentAvailable = true
         subscription.notificationInfo = info

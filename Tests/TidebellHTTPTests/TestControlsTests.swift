@@ -120,7 +120,7 @@ struct TestControlsTests {
         let (api, token) = try await Self.cloud()
         for (fault, reason) in [
             ("{}", "a fault has the serverErrorCode that requests get"),
-            (#"{"serverErrorCode":"NO"}"#, "'NO' is no serverErrorCode"),
+            (#"{"serverErrorCode":"NO"}"#, "'NO' is not a serverErrorCode"),
             (#"{"serverErrorCode":"CONFLICT","time":1}"#, "a fault has no 'time'"),
             (#"{"serverErrorCode":"CONFLICT","times":0}"#, "times must be 1 to 10000"),
             (

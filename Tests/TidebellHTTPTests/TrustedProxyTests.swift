@@ -121,7 +121,7 @@ struct TrustedProxyTests {
             ProxyNotice.warning(publicURL: "https://a.example", trusting: none))
         #expect(warning.contains("https://a.example") && warning.contains("--trusted-proxy"))
         #expect(ProxyNotice.sentence(trusting: none).isEmpty)
-        #expect(ProxyNotice.sentence(trusting: one).contains("from 127.0.0.1,"))
+        #expect(ProxyNotice.sentence(trusting: one).contains("from 127.0.0.1 only"))
     }
 
     /// The request of a sign-in that a proxy passes on.

@@ -5,7 +5,7 @@ import TidebellWire
 /// A file that is stored with a record (ASSET-1).
 ///
 /// ```swift
-/// note["picture"] = CKAsset(fileURL: pictureURL)
+/// note["picture"] = CKAsset(fileURL: picture)
 /// try await database.save(note)  // uploads the file
 ///
 /// let fetched = try await database.record(for: note.recordID)  // downloads the file

@@ -6,13 +6,18 @@ public import Foundation
 /// Store the token together with the changes before it, and pass it to the next fetch:
 ///
 /// ```swift
-/// let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
-/// store.apply(changes.modificationResultsByID, changes.deletions)
-/// store.token = try NSKeyedArchiver.archivedData(
-///     withRootObject: changes.changeToken, requiringSecureCoding: true)
+/// let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: store.token)
+/// for (_, result) in changes.modificationResultsByID { store.keep(try result.get().record) }
+/// for deletion in changes.deletions { store.remove(deletion.recordID) }
+/// store.token = changes.changeToken
+/// ```
 ///
-/// let token = try NSKeyedUnarchiver.unarchivedObject(
-///     ofClass: CKServerChangeToken.self, from: store.token)
+/// It can be archived:
+///
+/// ```swift
+/// let data = try NSKeyedArchiver.archivedData(withRootObject: token, requiringSecureCoding: true)
+/// let restored = try NSKeyedUnarchiver.unarchivedObject(
+///     ofClass: CKServerChangeToken.self, from: data)
 /// ```
 ///
 /// It is opaque: only the server that made it can read it. Tokens compare by value.

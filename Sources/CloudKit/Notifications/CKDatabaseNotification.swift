@@ -7,7 +7,11 @@ import TidebellWire
 /// ```swift
 /// let push = CKNotification(fromRemoteNotificationDictionary: userInfo)
 /// if let scope = (push as? CKDatabaseNotification)?.databaseScope {
-///     let changes = try await container.database(with: scope).databaseChanges(since: store.token)
+///     let database = container.database(with: scope)
+///     let changes = try await database.databaseChanges(since: store.token)
+///     for modification in changes.modifications { store.fetchLater(modification.zoneID) }
+///     for deletion in changes.deletions { store.remove(deletion.zoneID) }
+///     store.token = changes.changeToken
 /// }
 /// ```
 ///

@@ -7,8 +7,10 @@ import TidebellWire
 /// ```swift
 /// let push = CKNotification(fromRemoteNotificationDictionary: userInfo)
 /// if let zoneID = (push as? CKRecordZoneNotification)?.recordZoneID {
-///     let changes = try await database.recordZoneChanges(
-///         inZoneWith: zoneID, since: store.token(of: zoneID))
+///     let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: store.token)
+///     for (_, result) in changes.modificationResultsByID { store.keep(try result.get().record) }
+///     for deletion in changes.deletions { store.remove(deletion.recordID) }
+///     store.token = changes.changeToken
 /// }
 /// ```
 ///

@@ -15,7 +15,7 @@ public import Foundation
 ///     recordsToSave: changed, recordIDsToDelete: removed)
 /// operation.savePolicy = .ifServerRecordUnchanged
 /// operation.perRecordSaveBlock = { recordID, result in
-///     // What failed comes here, and in no result block.
+///     // The errors of records are passed to this block, and never to the result block.
 ///     if case .failure(let error) = result { report(error, of: recordID) }
 /// }
 /// operation.modifyRecordsResultBlock = { _ in finish() }

@@ -7,7 +7,7 @@ public import Foundation
 /// identity, as with Apple's class. A record may be used from several threads; each call is atomic.
 ///
 /// ```swift
-/// let recordID = CKRecord.ID(recordName: "115", zoneID: zoneID)  // without it, a fresh UUID
+/// let recordID = CKRecord.ID(recordName: "115", zoneID: zoneID)  // without it, a new UUID
 /// let artist = CKRecord(recordType: "Artist", recordID: recordID)
 /// artist["name"] = "Mei Chen"
 /// artist["born"] = Date(timeIntervalSince1970: 0)

@@ -11,7 +11,7 @@ import TidebellWire
 /// let zoneID = CKRecordZone.ID(zoneName: "Feed")
 /// try await database.save(CKRecordZone(zoneID: zoneID))
 /// let subscription = CKRecordZoneSubscription(zoneID: zoneID, subscriptionID: "feed-changes")
-/// subscription.recordType = "FeedItem"  // else of every type
+/// subscription.recordType = "FeedItem"  // without it, records of all types
 /// let info = CKSubscription.NotificationInfo()
 /// info.shouldSendContentAvailable = true
 /// subscription.notificationInfo = info
