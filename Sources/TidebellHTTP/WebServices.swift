@@ -20,18 +20,24 @@ package struct WebServices: Sendable {
     let shareApps: ShareAppLinks
     /// Whether whoever opens the sign-in page can be a user.
     package let allowsSignUp: Bool
+    /// How long browsers that came by https come by nothing else (RFC 6797); nil does not say so.
+    let strictTransport: Duration?
     private let authentication: Authentication
+    /// The path of ``publicURL``; empty for none.
+    private let publicPath: String
 
     /// Creates the API of a cloud.
     package init(
         cloud: Cloud, publicURL: String? = nil, shareApps: ShareAppLinks = ShareAppLinks(),
-        allowsSignUp: Bool = false
+        allowsSignUp: Bool = false, strictTransport: Duration? = nil
     ) {
         self.cloud = cloud
         self.publicURL = publicURL
         self.shareApps = shareApps
         self.allowsSignUp = allowsSignUp
+        self.strictTransport = strictTransport
         authentication = Authentication(cloud: cloud)
+        publicPath = publicURL.flatMap { URLComponents(string: $0)?.percentEncodedPath } ?? ""
     }
 
     /// Answers a request; never fails, whatever the request is.
@@ -59,6 +65,10 @@ package struct WebServices: Sendable {
             response.compress(for: request)
         }
         response.headers[.requestUUID] = uuid
+        if let strictTransport, request.isSecure {
+            response.headers[.strictTransportSecurity] =
+                "max-age=\(strictTransport.components.seconds)"
+        }
         if isLogged {
             let duration = cloud.time.elapsed() - start
             log(response, to: request, uuid: uuid, after: duration, account: account)
@@ -274,7 +284,7 @@ package struct WebServices: Sendable {
             let limit = cloud.limits.requestBytes
             let sent = try await sentBody(of: request, upTo: limit, from: stranger)
             let identity = try signature.identity(
-                of: request.target, body: sent.bytes, by: key.publicKey)
+                of: request.target, below: publicPath, body: sent.bytes, by: key.publicKey)
             let body = try content(of: sent, in: request, upTo: limit)
             let caller = try await authentication.caller(with: key, signIn: signIn, at: now)
             account = caller.user?.account

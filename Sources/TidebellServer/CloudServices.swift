@@ -56,6 +56,7 @@ package struct CloudServices: Sendable {
     ///     each request's `Host` header names.
     ///   - shareApps: Where the apps are that shares are opened in.
     ///   - allowsSignUp: Whether whoever opens the sign-in page can be a user.
+    ///   - strictTransport: How long browsers that came by https come by nothing else; nil does not say so.
     ///   - apns: The way to Apple's push service; nil for none.
     ///   - onIdle: Called whenever that way may have nothing left to do now, and when a device's
     ///     stream closed.
@@ -80,6 +81,7 @@ package struct CloudServices: Sendable {
         publicURL: String? = nil,
         shareApps: ShareAppLinks = ShareAppLinks(),
         allowsSignUp: Bool = false,
+        strictTransport: Duration? = nil,
         apns: APNsConfiguration? = nil,
         onIdle: @escaping @Sendable () -> Void = {},
         logger: Logger,
@@ -167,7 +169,8 @@ package struct CloudServices: Sendable {
                 randomness: randomness,
                 logger: logger
             ),
-            publicURL: publicURL, shareApps: shareApps, allowsSignUp: allowsSignUp
+            publicURL: publicURL, shareApps: shareApps, allowsSignUp: allowsSignUp,
+            strictTransport: strictTransport
         )
     }
 

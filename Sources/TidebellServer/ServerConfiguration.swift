@@ -33,6 +33,8 @@ package struct ServerConfiguration: Sendable {
     package var shareApps = ShareAppLinks()
     /// Whether whoever opens the sign-in page can be a user.
     package var allowsSignUp = false
+    /// How long browsers that came by https come by nothing else; nil does not say so.
+    package var strictTransport: Duration?
     /// Whom users may sign in with beside a password; nil for nobody.
     package var provider: OpenIDProvider.Configuration?
     /// Whether tests move its time and inject faults, by a management token.

@@ -100,6 +100,7 @@ package struct TidebellServer: Sendable {
             },
             publicURL: configuration.publicURL,
             shareApps: configuration.shareApps, allowsSignUp: configuration.allowsSignUp,
+            strictTransport: configuration.strictTransport,
             apns: apns,
             logger: logger
         )

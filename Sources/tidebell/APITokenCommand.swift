@@ -39,7 +39,11 @@ struct APITokenCommand: AsyncParsableCommand {
     /// `tidebell api-token create`.
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make an API token, for one container or for all, and print it."
+            abstract: "Make an API token, for one container or for all, and print it.",
+            discussion: """
+                One with --origin or --callback is of a web app, in whose pages everybody finds it: its users sign in \
+                on the server's page. `tidebell login` without a password takes one that has neither.
+                """
         )
 
         @Option(

@@ -65,6 +65,14 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var key: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            For so many days a browser that came by https comes by nothing else to this host (HSTS); 0 takes \
+            that back (default: nothing is said).
+            """, valueName: "days"))
+    var strictTransportDays: Int?
+
     @Flag(
         help: "Let anyone who opens the sign-in page make an account, with a name and a password.")
     var allowSignUp = false
@@ -156,6 +164,17 @@ struct ServeCommand: AsyncParsableCommand {
         guard (certificate == nil) == (key == nil) else {
             throw ValidationError("--tls-certificate and --tls-key must be used together.")
         }
+        guard strictTransportDays.map(Self.strictTransportDays.contains) ?? true else {
+            throw ValidationError(
+                "--strict-transport-days must be 0 to \(Self.strictTransportDays.upperBound).")
+        }
+        guard strictTransportDays == nil || certificate != nil || !shares.trustedProxies.isEmpty
+        else {
+            throw ValidationError(
+                "--strict-transport-days is for a server that clients reach by https: give "
+                    + "--tls-certificate, or --trusted-proxy of the proxy that has the certificate."
+            )
+        }
         guard !testControls || (Self.ownHosts.contains(host) && publicURL == nil) else {
             throw ValidationError(
                 "--test-controls is for a server that only this machine can reach: it cannot be used "
@@ -165,6 +184,9 @@ struct ServeCommand: AsyncParsableCommand {
             throw ValidationError("The public URL must begin with http:// or https://.")
         }
     }
+
+    /// Two years are what lists of browsers ask for at most.
+    private static let strictTransportDays = 0...730
 
     /// Addresses that other machines do not reach.
     private static let ownHosts = ["127.0.0.1", "::1", "localhost"]
@@ -215,6 +237,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
         configuration.shareApps = try shareApps()
         configuration.allowsSignUp = allowSignUp
+        configuration.strictTransport = strictTransportDays.map { .seconds($0 * 24 * 3600) }
         configuration.hasTestControls = testControls
         configuration.provider = try openID.configuration()
         if let certificate, let key {

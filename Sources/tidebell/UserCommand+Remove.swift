@@ -25,6 +25,9 @@ extension UserCommand {
                 Subscriptions and devices are removed at once. The data is kept until you erase it, now \
                 with --erase-data or later with `tidebell user erase`. A new user with the same name \
                 does not see it.
+
+                Whom an identity provider knows comes back as a new user at the next sign-in there; \
+                `tidebell user disable` keeps them out.
                 """
         )
 

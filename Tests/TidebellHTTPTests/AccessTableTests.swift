@@ -204,13 +204,16 @@ struct AccessTableTests {
         let tokens = try await AccessTokens(api, in: container)
         let paths = [
             ("GET", "/", 200), ("GET", "/version", 200), ("GET", "/tidebell.js", 200),
-            ("GET", "/openapi.json", 200),
+            ("GET", "/openapi.json", 200), ("GET", "/reference", 200),
             ("GET", "/health", 200), ("GET", "/ready", 200), ("GET", "/courier/unknown", 404),
             ("POST", "/assets/1/upload/unknown", 0), ("GET", "/assets/1/download/unknown", 403),
             // The form for signing in, whoever asks; a form of nobody's.
             ("GET", "/share/AAAA", 200), ("POST", "/share/AAAA", 400),
             ("GET", "/device-sign-in", 200), ("POST", "/device-sign-in", 400),
             ("GET", "/account", 200), ("POST", "/account", 400), ("GET", "/reset/AAAA", 404),
+            ("POST", "/reset/AAAA", 400),
+            // Of no app, since none is named, and without a provider.
+            ("GET", "/sign-in", 404), ("POST", "/sign-in", 400), ("GET", "/sign-in/callback", 404),
         ]
         for (method, path, status) in paths {
             let plain = try await api.send(method, path).withoutHeaders
@@ -226,7 +229,7 @@ struct AccessTableTests {
     @Test(
         "The operator's endpoint takes a management token, and nothing else", arguments: containers)
     func admin(container: ContainerKey) async throws {
-        let api = try await TestAPI()
+        let api = try await TestAPI(hasControls: true)
         let tokens = try await AccessTokens(api, in: container)
         let accounts = api.cloud.accounts
         let fresh = try await accounts.makeAdminToken(named: "fresh")
@@ -236,11 +239,13 @@ struct AccessTableTests {
             _ = try await accounts.revoke(.management, token.id)
         }
         api.clock.advance(by: .seconds(1))
-        for (endpoint, body, granted) in [
-            ("push/explain", "", 200), ("keys/list", "", 200), ("keys/add", "{}", 400),
-            ("keys/revoke", #"{"keyID":"none"}"#, 404),
+        for (path, body, granted) in [
+            (tokens.path("admin", "push/explain"), "", 200),
+            (tokens.path("admin", "keys/list"), "", 200),
+            (tokens.path("admin", "keys/add"), "{}", 400),
+            (tokens.path("admin", "keys/revoke"), #"{"keyID":"none"}"#, 404),
+            ("/admin/1/clock", "", 200), ("/admin/1/faults", "", 200), ("/metrics", nil, 200),
         ] {
-            let path = tokens.path("admin", endpoint)
             for (token, status) in [
                 (nil, 401), ("unknown", 401), (expired, 401), (revoked, 401), (api.apiToken, 401),
                 (api.webToken, 401), (fresh, granted),
@@ -248,9 +253,10 @@ struct AccessTableTests {
                 let headers = token.map { ["Authorization": "Bearer \($0)"] } ?? [:]
                 for caller in AccessCaller.all {
                     let answer = try await api.send(
-                        "POST", path + tokens.query(of: caller), body, headers: headers
+                        body == nil ? "GET" : "POST", path + tokens.query(of: caller), body ?? "",
+                        headers: headers
                     )
-                    #expect(answer.status == status, "\(endpoint) for \(caller)")
+                    #expect(answer.status == status, "\(path) for \(caller)")
                     if status == 401 { #expect(answer.error?.code == .authenticationFailed) }
                 }
             }

@@ -48,7 +48,8 @@ struct BadInputTests {
             "private/zones/list", "[]", malformed + "expected an object, found an array"
         ),
         BadRequest(
-            "private/zones/lookup", "\u{FEFF}{}", malformed + "unexpected character at byte 0"
+            "private/zones/lookup", "\u{FEFF}\u{FEFF}{}",
+            malformed + "unexpected character at byte 3"
         ),
         BadRequest(
             "private/zones/lookup", String(repeating: "[", count: 100_000),

@@ -16,6 +16,29 @@ struct ReferencePageTests {
         #expect(try await api.send("GET", "/").text.contains("<a href=\"reference\">"))
     }
 
+    @Test("Browsers get it as a page, in which no sign of the text's own is left")
+    func page() async throws {
+        let api = try await TestAPI()
+        let text = try await api.send("GET", "/reference")
+        let page = try await api.send(
+            "GET", "/reference", headers: ["Accept": "text/html,application/xhtml+xml,*/*;q=0.8"])
+        #expect(page[header: "Content-Type"] == "text/html; charset=utf-8")
+        #expect(page[header: "Vary"]?.hasPrefix("Accept") == true)
+        #expect(page[header: "Content-Security-Policy"]?.hasPrefix("default-src 'none'") == true)
+        #expect(text[header: "Vary"]?.hasPrefix("Accept") == true)
+        for sign in ["**", "`", "|---", "\n# ", "\n## ", "\n| "] {
+            #expect(!page.text.contains(sign), "\(sign)")
+        }
+        let rows = text.text.matches(of: /(?m)^\|/).count
+        let tables = text.text.matches(of: /(?m)^\|---/).count
+        #expect(page.text.matches(of: /<tr>/).count == rows - tables)
+        #expect(page.text.matches(of: /<table>/).count == tables)
+        #expect(page.text.matches(of: /<h2>/).count == text.text.matches(of: #/(?m)^\#\# /#).count)
+        #expect(page.text.matches(of: /<li>/).count == 3)
+        #expect(page.text.contains("<td><code>ACCESS_DENIED</code></td><td>403</td>"))
+        #expect(page.text.contains("<strong>Renewal.</strong> In the second half"))
+    }
+
     @Test("Every error code stands there, with its status and its CKError.Code")
     func codes() async throws {
         let text = try await TestAPI().send("GET", "/reference").text

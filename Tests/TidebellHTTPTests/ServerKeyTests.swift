@@ -52,6 +52,25 @@ struct ServerKeyTests {
         }
     }
 
+    @Test(
+        "Below a path that a proxy takes away, a signature of the whole path is good as well (2.3)")
+    func prefixes() async throws {
+        let api = try await TestAPI()
+        let key = try await TestKey(api)
+        let services = WebServices(
+            cloud: api.cloud.webServices.cloud, publicURL: "https://cloud.example/tide%20bell")
+        func status(signing target: String) async throws -> Int {
+            await services.respond(
+                to: WebRequest(
+                    .post, Self.caller, headers: HTTPFields(try key.headers(target, "{}")),
+                    body: .bytes(Array("{}".utf8)))
+            ).status
+        }
+        #expect(try await status(signing: Self.caller) == 200)
+        #expect(try await status(signing: "/tide%20bell" + Self.caller) == 200)
+        #expect(try await status(signing: "/other" + Self.caller) == 401)
+    }
+
     @Test("A key is a user of its own, whose the records are that it writes (2.1)")
     func user() async throws {
         let api = try await TestAPI()

@@ -12,6 +12,9 @@ package enum WebTokenRules {
     /// How long the token of a page is valid whose user wants to stay signed in
     /// (WS:SettingUpWebServices).
     package static let keptLifetime = Duration.seconds(14 * 24 * 3600)
+    /// How long a session goes on, however much it is used, that an identity provider vouched for: whoever left
+    /// there is asked to sign in again.
+    package static let longestByProvider = Duration.seconds(30 * 24 * 3600)
     /// How long an expired token is remembered: so long its device is asked to sign in
     /// again, afterwards it has no account (ACCT-4).
     package static let memory = Duration.seconds(365 * 24 * 3600)

@@ -40,7 +40,7 @@ package struct PeerAddress: Sendable, Hashable {
             switch (address.isShort, address.isLoopback) {
             case (true, _): bytes.map(String.init).joined(separator: ".")
             case (false, true): "::1"
-            case (false, false): Hex.text(Array(bytes.prefix(8))) + "::/64"
+            case (false, false): "\(address.start(of: 8))/64"
             }
     }
 }

@@ -24,6 +24,14 @@ struct IPAddress: Sendable, Hashable {
         bytes = isMapped ? Array(all.dropFirst(Self.mappedPrefix.count)) : all
     }
 
+    /// The IPv6 address that begins with so many bytes of this one and has none after them, as RFC 5952 writes it.
+    func start(of count: Int) -> String {
+        let start = Array(bytes.prefix(count)) + Array(repeating: 0, count: 16 - count)
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        inet_ntop(AF_INET6, start, &text, socklen_t(text.count))
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     /// Whether it is an IPv4 address.
     var isShort: Bool { bytes.count == 4 }
 

@@ -600,7 +600,7 @@ extension OpenAPI {
             SendReference.self,
             EndpointDocumentation(
                 summary: "What a developer of a client has to know.",
-                response: .bytes(["text/plain"]), statuses: [304])
+                response: .bytes(["text/plain", "text/html"]), statuses: [304])
         ),
         (
             PollCourier.self,

@@ -47,7 +47,7 @@ extension WebRequest {
             .map(\.trimmed).filter { !$0.isEmpty && !$0.isSameName(as: "identity") }
         guard let coding = codings.first else { return false }
         guard codings.count == 1, coding.isSameName(as: "gzip") || coding.isSameName(as: "x-gzip")
-        else { throw UnknownContentCoding(coding: String(coding)) }
+        else { throw UnknownContentCoding(coding: codings.joined(separator: ", ")) }
         return true
     }
 }

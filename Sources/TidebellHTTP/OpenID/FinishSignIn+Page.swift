@@ -25,13 +25,16 @@ extension FinishSignIn: WebPage {
             403,
             SignInPageTexts.notSignedIn(by: provider, again: SignInPageTexts.query(of: app)))
         guard let code = try visit.target.parameter("code") else { throw failed }
+        guard provider.finish(state) else { throw PageRefusal(403, SignInPageTexts.unknownVisit) }
         let token = try await visit.asking(provider, for: app) {
             try await provider.token(
                 for: code, redirect: visit.openIDRedirect, nonce: secrets.nonce(for: state),
                 verifier: secrets.verifier(for: state), from: visit.request.origin)
         }
         let known = try await visit.user(of: token)
-        return try await visit.letIn(known, to: app, staysSignedIn: begun.staysSignedIn) { _ in
+        return try await visit.letIn(
+            known, to: app, staysSignedIn: begun.staysSignedIn, byProvider: true
+        ) { _ in
             failed.page
         }
     }

@@ -5,9 +5,9 @@ import TidebellWire
 
 /// A sign-in that leads by way of a provider and back, in one browser.
 ///
-/// Nothing of it is kept: what is to be known when the browser comes back travels with it as the `state`, which is
+/// Nothing of it is kept until the browser comes back: what is to be known then travels with it as the `state`, which is
 /// good in the browser alone that has the page's cookie, and from which together with the cookie nonce and
-/// verifier follow.
+/// verifier follow. One that came back is remembered for as long as it is good (``FinishedVisits``).
 struct OpenIDVisit: Sendable, Hashable {
     /// How long somebody has for signing in at the provider.
     static let lifetime = Duration.seconds(600)

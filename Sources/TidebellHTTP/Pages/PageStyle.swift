@@ -19,10 +19,17 @@ enum PageStyle {
         overflow-wrap:anywhere}
         main{width:100%;max-width:28rem;padding:2rem;background:var(--card);\
         border:1px solid var(--line);border-radius:1rem}
+        .wide{max-width:64rem}
         h1{margin:0 0 1rem;font-size:1.5rem;line-height:1.25;text-wrap:balance}
         h2{margin:1.5rem 0 .5rem;font-size:1.125rem;line-height:1.25}
-        p,ul{margin:0 0 1rem}
-        ul{padding-left:1.25rem}
+        p,ul,ol{margin:0 0 1rem}
+        ul,ol{padding-left:1.25rem}
+        code,pre{font-size:.9375em}
+        pre,.scroll{margin:0 0 1rem;overflow-x:auto;overflow-wrap:normal}
+        table{border-collapse:collapse}
+        th,td{padding:.5rem 1rem .5rem 0;border-bottom:1px solid var(--line);text-align:left;\
+        vertical-align:top}
+        .or{margin:0 0 .75rem;color:var(--dim);text-align:center}
         .above{margin:0 0 .25rem;color:var(--dim);font-size:.875rem}
         .alert{padding:.75rem 1rem;border:1px solid var(--bad);border-radius:.5rem;color:var(--bad)}
         dl{display:grid;grid-template-columns:auto 1fr;gap:.5rem 1rem;margin:0 0 1.5rem}

@@ -8,35 +8,40 @@ enum PageTexts {
     ///
     /// - Parameters:
     ///   - title: What the browser calls it; it is kept in histories, so nothing that was shared.
-    static func page(_ title: HTML, _ content: HTML) -> HTML {
-        """
-        <!doctype html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width,initial-scale=1">
-        <title>\(title)</title>
-        <style>\(HTML(stringLiteral: PageStyle.sheet))</style>
-        </head>
-        <body>
-        <main>
-        \(content)
-        </main>
-        </body>
-        </html>
+    ///   - isWide: Whether there are tables in it.
+    static func page(_ title: HTML, _ content: HTML, isWide: Bool = false) -> HTML {
+        let width: HTML? = isWide ? " class=\"wide\"" : nil
+        return """
+            <!doctype html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width,initial-scale=1">
+            <title>\(title)</title>
+            <style>\(HTML(stringLiteral: PageStyle.sheet))</style>
+            </head>
+            <body>
+            <main\(width)>
+            \(content)
+            </main>
+            </body>
+            </html>
 
-        """
+            """
     }
 
     /// Returns a form of the page that was visited.
-    static func form(_ action: String, of visit: PageVisit, _ content: HTML) -> HTML {
-        """
-        <form method="post">
-        <input type="hidden" name="\(PageCookie.formField)" value="\(visit.cookie.formToken)">
-        <input type="hidden" name="action" value="\(action)">
-        \(content)
-        </form>
-        """
+    ///
+    /// - Parameter action: What it asks for; nil where its buttons say that.
+    static func form(_ action: String?, of visit: PageVisit, _ content: HTML) -> HTML {
+        let action: HTML? = action.map { "<input type=\"hidden\" name=\"action\" value=\"\($0)\">" }
+        return """
+            <form method="post">
+            <input type="hidden" name="\(PageCookie.formField)" value="\(visit.cookie.formToken)">
+            \(action)
+            \(content)
+            </form>
+            """
     }
 
     /// Returns the alert about a refused form; nil for none.

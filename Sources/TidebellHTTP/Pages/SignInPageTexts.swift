@@ -71,11 +71,14 @@ enum SignInPageTexts {
             """
             : PageTexts.signInFields(error, name: visit.form?["user"] ?? "")
         let action: Action = app.isSignUp ? .signUp : .signIn
+        let kept: HTML? = visit.staysSignedIn ? " checked" : nil
         let content: HTML = """
-            \(common(app))
+            <input type="hidden" name="opener" value="\(app.opener ?? "")">
             \(fields)
-            \(keep)
-            <button>\(title)</button>
+            <label class="check"><input type="checkbox" name="keep" value="1"\(kept)> Keep me signed in for two \
+            weeks</label>
+            <button name="action" value="\(action.rawValue)">\(title)</button>
+            \(provider(visit))
             """
         return PageTexts.page(
             title,
@@ -84,31 +87,22 @@ enum SignInPageTexts {
             <h1>\(title)</h1>
             <p>\(place(of: app)) gets access to your data in this app, but not your password.</p>
             \(PageTexts.alert(error))
-            \(PageTexts.form(action.rawValue, of: visit, content))
-            \(provider(app, visit))
+            \(PageTexts.form(nil, of: visit, content))
             \(other(app, visit))
             <footer><a href="account">Your account</a> shows where you are signed in, and signs you out.</footer>
             """)
     }
 
-    private static let keep: HTML = """
-        <label class="check"><input type="checkbox" name="keep" value="1"> Keep me signed in for two \
-        weeks</label>
-        """
-
-    private static func common(_ app: SigningInApp) -> HTML {
-        "<input type=\"hidden\" name=\"opener\" value=\"\(app.opener ?? "")\">"
-    }
-
-    /// The form that leads to the provider, where there is one.
-    private static func provider(_ app: SigningInApp, _ visit: PageVisit) -> HTML? {
-        guard let provider = visit.cloud.provider else { return nil }
-        let content: HTML = """
-            \(common(app))
-            \(keep)
-            <button class="second">Sign in with \(provider.configuration.name)</button>
+    /// The button that leads to the provider, where there is one. It is after the other, which is the one of the
+    /// Enter key, and asks for nothing to be typed.
+    private static func provider(_ visit: PageVisit) -> HTML? {
+        visit.cloud.provider.map { provider in
             """
-        return "<h2>Or</h2>\n\(PageTexts.form(Action.openID.rawValue, of: visit, content))"
+            <p class="or">or</p>
+            <button class="second" name="action" value="\(Action.openID.rawValue)" formnovalidate>Sign in with \
+            \(provider.configuration.name)</button>
+            """
+        }
     }
 
     /// Returns the page that leads to the provider, without a script and without a redirect, which the policy of the

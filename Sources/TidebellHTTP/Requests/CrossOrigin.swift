@@ -45,6 +45,6 @@ enum CrossOrigin {
         response.headers[.accessControlAllowOrigin] = origin
         response.headers[.accessControlAllowCredentials] = "true"
         response.headers[.accessControlExposeHeaders] = exposed
-        response.headers[.vary] = "Origin"
+        response.headers.append(HTTPField(name: .vary, value: "Origin"))
     }
 }

@@ -65,7 +65,7 @@ extension WebServices {
             var response = answer(
                 .badRequest(
                     "the Content-Encoding '\(WireError.shortened(error.coding))' is not read here; "
-                        + "'\(error.known)' is"
+                        + "'\(error.known)' alone is"
                 ),
                 of: request, uuid: uuid
             )

@@ -52,14 +52,18 @@ struct RequestSignature: Sendable {
     /// empty body. What is signed and half of the signature are the same however the signature is
     /// written: whoever has one can write another one of the other half, `-s` for `s`.
     ///
-    /// - Parameter publicKey: A point of P-256 in 65 bytes (X9.63).
+    /// - Parameters:
+    ///   - prefix: What clients have before the path, where a proxy takes it away: some sign that, too.
+    ///   - publicKey: A point of P-256 in 65 bytes (X9.63).
     func identity(
-        of target: String, body: [UInt8], by publicKey: [UInt8]
+        of target: String, below prefix: String = "", body: [UInt8], by publicKey: [UInt8]
     ) throws -> String {
         let key = try P256.Signing.PublicKey(x963Representation: publicKey)
         let path = target.prefix { $0 != "?" }
         let hash = Data(SHA256.hash(data: body)).base64EncodedString()
-        for subpath in path.count == target.count ? [target] : [target, String(path)] {
+        var subpaths = path.count == target.count ? [target] : [target, String(path)]
+        if !prefix.isEmpty { subpaths += subpaths.map { prefix + $0 } }
+        for subpath in subpaths {
             for bodyHash in body.isEmpty ? [hash, ""] : [hash] {
                 let digest = SHA256.hash(data: Array("\(date):\(bodyHash):\(subpath)".utf8))
                 guard key.isValidSignature(signature, for: digest) else { continue }

@@ -39,7 +39,7 @@ extension FetchChangedZones.Request {
         try reader.readObject { reader, name in
             guard try !reader.readNull() else { return }
             switch name {
-            case "metaSyncToken": metaSyncToken = try reader.readString()
+            case "metaSyncToken": metaSyncToken = try reader.readIssued()
             case "resultsLimit": resultsLimit = try reader.readInt()
             default: try reader.skipValue()
             }

@@ -38,7 +38,7 @@ extension FetchDatabaseChanges.Request {
         try reader.readObject { reader, name in
             guard try !reader.readNull() else { return }
             switch name {
-            case "syncToken": syncToken = try reader.readString()
+            case "syncToken": syncToken = try reader.readIssued()
             case "resultsLimit": resultsLimit = try reader.readInt()
             default: try reader.skipValue()
             }

@@ -58,7 +58,7 @@ extension FetchRecordChanges.Request {
             guard try !reader.readNull() else { return }
             switch name {
             case "zoneID": zoneID = try ZoneID(from: &reader)
-            case "syncToken": syncToken = try reader.readString()
+            case "syncToken": syncToken = try reader.readIssued()
             default: try options.readMember(name, from: &reader)
             }
         }

@@ -171,7 +171,7 @@ extension FetchZoneChanges.Zone {
         try reader.readObject { reader, name in
             switch name {
             case "zoneID": zoneID = try ZoneID(from: &reader)
-            case "syncToken": syncToken = try reader.readOptional { try $0.readString() }
+            case "syncToken": syncToken = try reader.readIssued()
             default: try options.readMember(name, from: &reader)
             }
         }

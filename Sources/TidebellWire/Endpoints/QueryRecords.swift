@@ -74,7 +74,7 @@ extension QueryRecords.Request {
             case "zoneID": zoneID = try ZoneID(from: &reader)
             case "zoneWide": zoneWide = try reader.readBool()
             case "resultsLimit": resultsLimit = try reader.readInt()
-            case "continuationMarker": continuationMarker = try reader.readString()
+            case "continuationMarker": continuationMarker = try reader.readIssued()
             case "desiredKeys": desiredKeys = try reader.readDesiredNames()
             case "numbersAsStrings": numbersAsStrings = try reader.readBool()
             default: try reader.skipValue()

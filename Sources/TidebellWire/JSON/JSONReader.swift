@@ -32,8 +32,11 @@ package struct JSONReader {
         self.ordersMarks = ordersMarks
     }
 
-    /// Reads one whole document and refuses anything after it. The marks of one that this server
-    /// wrote are in order already.
+    /// What some programs put before a document that is UTF-8 in any case (RFC 8259, 8.1).
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// Reads one whole document and refuses anything after it; a byte order mark before it is
+    /// passed over. The marks of one that this server wrote are in order already.
     package static func read<Result>(
         _ document: [UInt8],
         ordersMarks: Bool = true,
@@ -41,12 +44,22 @@ package struct JSONReader {
     ) throws -> Result {
         try document.withUnsafeBufferPointer { buffer in
             var reader = JSONReader(buffer, ordersMarks: ordersMarks)
+            if buffer.first == byteOrderMark[0], buffer.starts(with: byteOrderMark) {
+                reader.position = byteOrderMark.count
+            }
             let result = try body(&reader)
             guard reader.skipSpace() == nil else {
                 throw JSONError("unexpected text after the document at byte \(reader.position)")
             }
             return result
         }
+    }
+
+    /// Reads a text that the server gave out, such as a token; nil for `null` and for an empty one, which programs send
+    /// for none whose language has no absent text.
+    package mutating func readIssued() throws -> String? {
+        let text = try readOptional { try $0.readString() }
+        return text?.isEmpty == false ? text : nil
     }
 
     /// Returns what the next value is without consuming it.

@@ -156,7 +156,12 @@ extension FieldValue {
             guard let value = Int64(text) else { break }
             return .int64(value)
         case (.string(let text), .bytes):
-            guard let data = Data(base64Encoded: text) else { break }
+            // Many programs break its lines (RFC 2045, 6.8).
+            let isBroken = text.utf8.contains {
+                $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r")
+            }
+            let line = isBroken ? text.filter { !$0.isNewline } : text
+            guard let data = Data(base64Encoded: line) else { break }
             return .bytes([UInt8](data))
         default: break
         }

@@ -89,6 +89,10 @@ package struct FieldChanges: Sendable, Hashable {
     package init(from reader: inout JSONReader) throws {
         var values: [String: Field?] = [:]
         try reader.readObject { reader, name in
+            guard try reader.kind() == .object else {
+                throw JSONError(
+                    #"a field is an object, {"value": …}; {"value": null} removes it"#)
+            }
             guard values.updateValue(try Field.read(from: &reader), forKey: name.text) == nil else {
                 throw JSONError("the field is there twice")
             }

@@ -2,7 +2,7 @@
 
 extension ZoneID {
     /// Reads a zone ID; `ownerName` is accepted beside `ownerRecordName`
-    /// (web-services 4.1).
+    /// (web-services 4.1), and an empty one is none.
     package init(from reader: inout JSONReader) throws {
         var name: String?
         var owner: String?
@@ -10,7 +10,8 @@ extension ZoneID {
             switch member {
             case "zoneName": name = try reader.readName()
             case "ownerRecordName", "ownerName":
-                owner = try reader.readOptional { try $0.readName() } ?? owner
+                let name = try reader.readOptional { try $0.readName() } ?? ""
+                if !name.isEmpty { owner = name }
             default: try reader.skipValue()
             }
         }

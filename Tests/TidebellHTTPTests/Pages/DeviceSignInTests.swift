@@ -105,6 +105,46 @@ struct DeviceSignInTests {
         #expect(answer.error?.reason == "the code was used, or its time is over: begin again")
     }
 
+    @Test(
+        "An API token of a web app, which says whom its pages may tell, begins no sign-in of a device"
+    )
+    func webApps() async throws {
+        let api = try await Self.cloud()
+        for signIn in [
+            AppSignIn(origins: ["https://notes.example"]),
+            AppSignIn(callback: "https://notes.example/signed-in"),
+        ] {
+            let token = try await api.cloud.accounts.makeAPIToken(named: "app", signIn: signIn)
+            let answer = try await api.send(
+                "POST",
+                "/ext/1/\(TestAPI.container)/development/account/deviceCode?ckAPIToken=\(token)",
+                "{}")
+            #expect(answer.status == 403)
+            #expect(
+                answer.error?.reason
+                    == "this API token is of a web app, whose users sign in on the server's page: devices "
+                    + "need one that was made without origins and callback")
+        }
+    }
+
+    @Test(
+        "The page says from which network a device asks, or that nobody knows",
+        arguments: [
+            ("192.0.2.1", "192.0.2.1"), ("2001:db8:1:2::3", "2001:db8:1:2::/64"),
+            (nil, "an address that is not known"),
+        ])
+    func networks(address: String?, text: String) async throws {
+        let api = try await Self.cloud()
+        let begun = try JSONReader.read(
+            Array(
+                try await Self.call(
+                    api, "deviceCode", "{}", from: address.flatMap { PeerAddress($0) }
+                ).text.utf8)
+        ) { try BeginDeviceSignIn.Response(from: &$0) }
+        let page = try await api.send("GET", "/device-sign-in?code=\(begun.userCode)")
+        #expect(page.text.contains("<dt>Asked from</dt><dd>\(text)</dd>"), "\(page.text)")
+    }
+
     @Test("So many devices wait, and so many of one address; a name has its length")
     func bounds() async throws {
         let api = try await Self.cloud()

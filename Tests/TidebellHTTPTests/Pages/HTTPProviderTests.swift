@@ -24,6 +24,28 @@ import TidebellWire
         try await client.shutdown()
     }
 
+    @Test("An answer that drips ends when its time is up, though each part of it comes in time")
+    func dripping() async throws {
+        let server = try RawServer(
+            answering: "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf", thenCloses: false)
+        let client = HTTPProvider.makeClient(.patience)
+        let request = ProviderRequest(url: try server.url("/").absoluteString)
+        let looks = Locked(0)
+        let clock = StepClock(at: TestAPI.start)
+        let time = Time(now: { clock.instant }, clock: clock) {
+            // From one look at the clock to the next all of the time goes by.
+            looks.withLock { looks in
+                looks += 1
+                return Duration.patience * looks
+            }
+        }
+        let error = await #expect(throws: HTTPProvider.Unreachable.self) {
+            try await HTTPProvider.send(request, by: client, within: .patience, time: time)
+        }
+        #expect(error?.description == "the provider's answer takes too long")
+        try await client.shutdown()
+    }
+
     @Test("One address keeps no other one from the provider")
     func crowd() async throws {
         let isOpen = Locked(false)

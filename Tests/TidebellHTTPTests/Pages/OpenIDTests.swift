@@ -124,6 +124,8 @@ struct OpenIDTests {
         var browser = TestBrowser(port, at: path(api))
         let form = try await browser.open()
         #expect(form.body.contains("Sign in with Example &lt;ID&gt;"))
+        #expect(form.body.matches(of: /Keep me signed in/).count == 1)
+        #expect(form.actions == ["sign-in", "openid"])
         let left = try await browser.submit("openid", ["opener": page])
         #expect(left.status == 200 && left.heading == "Continue to Example &lt;ID&gt;")
         return (browser, try parameters(of: left))
@@ -212,6 +214,86 @@ struct OpenIDTests {
             #expect(elsewhere.status == 404)
         }
         #expect(try await api.cloud.accounts.names() == [Accounts.firstUser])
+    }
+
+    @Test("What a browser brings back is good once, however long it is good")
+    func once() async throws {
+        let (api, provider) = try await Self.cloud()
+        try await api.serving { port in
+            let (browser, parameters) = try await Self.begin(api, port)
+            provider.state.withLock { $0.claims = Self.claims(parameters, api) }
+            let query = "code=c&state=\(parameters["state"] ?? "")"
+            #expect(try await Self.comeBack(browser, query).heading == "You are signed in")
+            let again = try await Self.comeBack(browser, query)
+            #expect(again.status == 403 && again.heading == "Nothing was done")
+        }
+        #expect(try await api.cloud.accounts.sessions(of: "pat").count == 1)
+        var finished = FinishedVisits()
+        var answers: [Bool] = []
+        for number in 0...UInt16(FinishedVisits.most) {
+            let hash = withUnsafeBytes(of: number) { Array($0) }
+            answers.append(finished.note(hash, at: .zero))
+            answers.append(finished.note(hash, at: OpenIDVisit.lifetime - .seconds(1)))
+        }
+        #expect(answers == (0..<answers.count).map { $0.isMultiple(of: 2) })
+        // The first one was forgotten for the last, and all are when they are good no more.
+        let later = [.zero, .zero, OpenIDVisit.lifetime].map { finished.note([0, 0], at: $0) }
+        #expect(later == [true, false, true])
+    }
+
+    @Test(
+        "Somebody whom a provider vouched for signs in again after 30 days, however much they were there"
+    )
+    func longest() async throws {
+        let (api, provider) = try await Self.cloud()
+        let token = Locked("")
+        try await api.serving { port in
+            let (browser, parameters) = try await Self.begin(api, port)
+            provider.state.withLock { $0.claims = Self.claims(parameters, api) }
+            let page = try await Self.comeBack(
+                browser, "code=c&state=\(parameters["state"] ?? "")")
+            let told = try #require(page.body.firstMatch(of: /data-token="([0-9a-f]{64})"/)?.1)
+            token.current = String(told)
+        }
+        let start = api.clock.instant
+        var current = token.current
+        var last = start
+        // Used each quarter of an hour, its token is renewed whenever that is due.
+        while true {
+            let answer = try await api.send(
+                "GET",
+                TestAPI.target("public/users/caller", apiToken: api.apiToken, webToken: current))
+            guard answer.status == 200 else {
+                #expect(answer.status == 421)
+                break
+            }
+            last = api.clock.instant
+            current = answer[header: "X-Apple-CloudKit-Web-Auth-Token"] ?? current
+            api.clock.advance(by: .seconds(900))
+        }
+        #expect(
+            last.advanced(by: .seconds(900)) == start.advanced(by: WebTokenRules.longestByProvider))
+    }
+
+    @Test(
+        "A removed user whom the provider still knows comes back as a new one, a disabled one does not"
+    )
+    func removed() async throws {
+        let (api, provider) = try await Self.cloud()
+        try await api.serving { port in
+            var accounts: [AccountID?] = []
+            for _ in 1...2 {
+                let (browser, parameters) = try await Self.begin(api, port)
+                provider.state.withLock { $0.claims = Self.claims(parameters, api) }
+                let page = try await Self.comeBack(
+                    browser, "code=c&state=\(parameters["state"] ?? "")")
+                #expect(page.heading == "You are signed in")
+                accounts.append(
+                    try await api.cloud.store.read { try $0.signIn(named: "pat")?.account })
+                _ = try await api.cloud.accounts.remove(named: "pat", erasing: .none)
+            }
+            #expect(accounts[0] != nil && accounts[1] != nil && accounts[0] != accounts[1])
+        }
     }
 
     @Test("A token that is not the provider's, for this server and this sign-in, signs nobody in")

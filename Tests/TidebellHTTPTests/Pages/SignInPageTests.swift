@@ -102,7 +102,11 @@ struct SignInPageTests {
         let path = try await Self.path(api, for: api.apiToken)
         try await api.serving { port in
             var browser = TestBrowser(port, at: path + "&origin=\(Self.page)")
-            try await browser.open()
+            let form = try await browser.open()
+            #expect(!form.body.contains(" checked"))
+            let wrong = try await browser.submit(
+                "sign-in", ["user": "ben", "password": "wrong", "opener": Self.page, "keep": "1"])
+            #expect(wrong.body.contains(#"name="keep" value="1" checked>"#))
             let told = try await browser.submit(
                 "sign-in",
                 ["user": "ben", "password": "correct horse", "opener": Self.page, "keep": "1"])

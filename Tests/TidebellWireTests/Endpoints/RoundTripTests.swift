@@ -89,7 +89,7 @@ struct RoundTripTests {
                     zoneID: random.maybe { $0.zoneID() },
                     zoneWide: random.oneIn(2),
                     resultsLimit: random.maybe { $0.below(500) },
-                    continuationMarker: random.maybe { $0.text() },
+                    continuationMarker: random.maybe { $0.name() },
                     desiredKeys: random.maybe { $0.list(upTo: 2) { $0.text() } },
                     numbersAsStrings: random.oneIn(2)
                 )
@@ -106,8 +106,8 @@ struct RoundTripTests {
             { random in
                 QueryRecords.Response(
                     records: random.list(upTo: 4) { $0.recordResult() },
-                    continuationMarker: random.maybe { $0.text() },
-                    syncToken: random.maybe { $0.text() }
+                    continuationMarker: random.maybe { $0.name() },
+                    syncToken: random.maybe { $0.name() }
                 )
             },
             write: { $0.write(to: &$1) },
@@ -121,7 +121,7 @@ struct RoundTripTests {
             seed: seed,
             { random in
                 FetchRecordChanges.Request(
-                    zoneID: random.zoneID(), syncToken: random.maybe { $0.text() },
+                    zoneID: random.zoneID(), syncToken: random.maybe { $0.name() },
                     options: random.zoneOptions()
                 )
             },
@@ -148,7 +148,7 @@ struct RoundTripTests {
             seed: seed,
             { random in
                 FetchChangedZones.Request(
-                    metaSyncToken: random.maybe { $0.text() },
+                    metaSyncToken: random.maybe { $0.name() },
                     resultsLimit: random.maybe { $0.below(500) }
                 )
             },
@@ -174,7 +174,7 @@ struct RoundTripTests {
             seed: seed,
             { random in
                 FetchDatabaseChanges.Request(
-                    syncToken: random.maybe { $0.text() },
+                    syncToken: random.maybe { $0.name() },
                     resultsLimit: random.maybe { $0.below(1_000) }
                 )
             },
@@ -209,7 +209,7 @@ struct RoundTripTests {
                     zones: random.list(upTo: 3) { random in
                         FetchZoneChanges.Zone(
                             zoneID: random.zoneID(),
-                            syncToken: random.maybe { $0.text() },
+                            syncToken: random.maybe { $0.name() },
                             options: random.zoneOptions()
                         )
                     },

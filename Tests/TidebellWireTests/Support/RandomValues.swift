@@ -19,7 +19,7 @@ extension SeededGenerator {
     mutating func zoneID() -> ZoneID {
         ZoneID(
             zoneName: oneIn(4) ? ZoneID.defaultName : name(),
-            ownerRecordName: maybe { $0.text() }
+            ownerRecordName: maybe { $0.name() }
         )
     }
 

@@ -8,6 +8,7 @@ extension BeginDeviceSignIn: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let request = try exchange.read(Request.self)
         let cloud = exchange.cloud
+        try await exchange.checkDevicesMaySignIn()
         if let name = request.deviceName, name.utf8.count > DeviceSignIns.mostNameBytes {
             throw WireError.badRequest(
                 "deviceName is longer than \(DeviceSignIns.mostNameBytes) bytes")
@@ -22,6 +23,22 @@ extension BeginDeviceSignIn: Endpoint {
             expiresIn: Int(DeviceSignIns.lifetime.components.seconds),
             interval: DeviceSignIns.interval)
         return .json { response.write(to: &$0) }
+    }
+}
+
+extension Exchange {
+    /// Fails where the API token is a web app's, which says whom its pages may tell of a sign-in: by a device's code
+    /// whoever found the token in the app's pages would learn it as well.
+    fileprivate func checkDevicesMaySignIn() async throws {
+        guard let text = try target.parameter(WireProtocol.apiToken) else { return }
+        let hash = Secret.hash(text)
+        let token = try await cloud.store.read { try $0.token(hash: hash, .api) }
+        guard token?.signIn == AppSignIn() else {
+            throw WireError(
+                .accessDenied,
+                "this API token is of a web app, whose users sign in on the server's page: devices need one "
+                    + "that was made without origins and callback")
+        }
     }
 }
 
