@@ -347,6 +347,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Metrics", package: "swift-metrics"),
             ],
+            exclude: ["Exchanges/Stories"],
             swiftSettings: strict
         ),
         .testTarget(
