@@ -66,6 +66,8 @@ package struct Cloud: Sendable {
     package var limits: Limits
     /// The schemas that requests asked for last.
     package let schemas: SchemaCache
+    /// What development asks for, until the store has it.
+    package let queryUses: QueryUses
     /// Where reads wait that look at much.
     package var longReads: LongReads
     package var time: Time
@@ -86,6 +88,7 @@ package struct Cloud: Sendable {
             _, _ in
         },
         tokenUses: TokenUses = TokenUses(),
+        queryUses: QueryUses = QueryUses(),
         topic: @escaping @Sendable (ContainerKey) -> String? = { _ in nil },
         heldRequests: HeldRequests = HeldRequests(),
         assets: any AssetStore = NoAssetStore(),
@@ -114,6 +117,7 @@ package struct Cloud: Sendable {
         self.journal = journal
         self.nativeTokenRegistered = nativeTokenRegistered
         self.tokenUses = tokenUses
+        self.queryUses = queryUses
         self.topic = topic
         self.heldRequests = heldRequests
         self.assets = assets

@@ -24,6 +24,9 @@ package enum Router {
 
     private static let adminEndpoints: [any AdminEndpoint.Type] = [
         ExplainPush.self, AddServerKey.self, ListServerKeys.self, RevokeServerKey.self,
+        ExportSchema.self, ImportSchema.self, ValidateSchema.self, DiffSchema.self,
+        DeploySchema.self, ListDeployments.self, IndexField.self, ResetSchema.self,
+        CheckSchema.self,
     ]
     private static let controlEndpoints: [any ControlEndpoint.Type] = [
         MoveClock.self, InjectFaults.self,

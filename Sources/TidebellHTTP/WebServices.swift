@@ -178,9 +178,10 @@ package struct WebServices: Sendable {
         case .admin(let endpoint, let container):
             let caller = cloud.shares.caller(nil, of: request)
             try cloud.shares.countRequest(caller)
-            try await cloud.requireAdmin(request)
-            let body = try await body(of: request, upTo: Self.adminBodyBytes, from: caller).bytes
-            return try await endpoint.respond(to: target, body, of: container, in: cloud)
+            let author = try await cloud.requireAdmin(request)
+            let body = try await body(of: request, upTo: endpoint.bodyBytes, from: caller).bytes
+            return try await endpoint.respond(
+                to: target, body, of: container, by: author, in: cloud)
         }
     }
 

@@ -65,7 +65,7 @@ struct OutboxBatch {
     init(
         of leases: [OutboxLease],
         from reader: some OutboxReading & ZoneReading & SubscriptionReading & DeviceReading
-            & BadgeReading & NotificationLogReading,
+            & BadgeReading & NotificationLogReading & SchemaReading & UserReading,
         within bounds: PushConfiguration, goingOnFrom progress: Progress? = nil
     ) throws {
         let outboxes = try reader.outboxes(
@@ -83,6 +83,7 @@ struct OutboxBatch {
         heldUp = Set(outboxes.filter(\.isUnreadable).map(\.database))
         let endings = try outboxes.flatMap { try Self.endings(in: $0, from: reader) }
         var candidates = CandidateReader(bytes: bounds.subscriptionBytesPerPass)
+        var types = CandidateTypes()
         var left = bounds.notificationsPerPass
         for (index, entry) in entries.enumerated() where left > 0 {
             var entry = entry
@@ -97,6 +98,9 @@ struct OutboxBatch {
                     from: reader
                 )
                 (item.candidates, item.readThrough) = (page.candidates, page.readThrough)
+                if let database = databases[entry.database]?.key {
+                    try types.removeSilent(from: &item.candidates, in: database, reader)
+                }
                 left -= page.count
             }
             // It has all its subscribers yet to come.

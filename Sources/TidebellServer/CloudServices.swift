@@ -135,11 +135,10 @@ package struct CloudServices: Sendable {
         }
         pipeline = pipelines(reached)
         accounts = Accounts(store: store, time: time, randomness: randomness)
-        let tokenUses = TokenUses()
+        let (tokenUses, queryUses) = (TokenUses(), QueryUses())
         maintenance = Maintenance(
-            store: store, assets: assets, rootKey: rootKey, tokenUses: tokenUses, limits: limits,
-            time: time,
-            logger: logger
+            store: store, assets: assets, rootKey: rootKey, tokenUses: tokenUses,
+            queryUses: queryUses, limits: limits, time: time, logger: logger
         )
         settling = HierarchySettling(store: store, time: time, logger: logger)
         let shares = Shares(limits: shares, clock: time.clock, metrics: httpMetrics)
@@ -152,6 +151,7 @@ package struct CloudServices: Sendable {
                 journal: journal,
                 nativeTokenRegistered: { apns.registered($0, in: $1) },
                 tokenUses: tokenUses,
+                queryUses: queryUses,
                 topic: { apns.topic(of: $0) },
                 heldRequests: heldRequests
                     ?? HeldRequests(

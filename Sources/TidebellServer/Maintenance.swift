@@ -5,6 +5,7 @@ import Synchronization
 package import TidebellCore
 package import TidebellHTTP
 package import TidebellScheduling
+import TidebellWire
 
 /// Encrypts what older versions left in clear text, and removes what nobody needs any more:
 /// every hour old tombstones and notifications (TOK-22, NOTIF-15) and files (ASSET-4), every
@@ -23,6 +24,7 @@ package struct Maintenance: Service {
     private let store: any Store
     private let assets: any AssetStore
     private let tokenUses: TokenUses
+    private let queryUses: QueryUses
     private let rootKey: RootKey?
     private let limits: Limits
     private let time: Time
@@ -33,12 +35,14 @@ package struct Maintenance: Service {
 
     package init(
         store: any Store, assets: any AssetStore = NoAssetStore(), rootKey: RootKey? = nil,
-        tokenUses: TokenUses = TokenUses(), limits: Limits, time: Time, logger: Logger
+        tokenUses: TokenUses = TokenUses(), queryUses: QueryUses = QueryUses(), limits: Limits,
+        time: Time, logger: Logger
     ) {
         self.store = store
         self.assets = assets
         self.rootKey = rootKey
         self.tokenUses = tokenUses
+        self.queryUses = queryUses
         self.limits = limits
         self.time = time
         retention = RetentionClock(time)
@@ -61,6 +65,7 @@ package struct Maintenance: Service {
                             await attempt("answers") { _ = try await removeAnswers(at: now) }
                         }
                         await attempt("token uses") { try await storeTokenUses() }
+                        await attempt("query uses") { try await storeQueryUses() }
                         // Notices, also when nobody writes, that trouble began or is over.
                         await attempt("probe") { try await store.probe() }
                         await attempt("deleted zones") { _ = try await removeDeletedZones() }
@@ -74,6 +79,7 @@ package struct Maintenance: Service {
         // What ran and was used since the last look counts, however often a server is started anew.
         await attempt("retention") { _ = try await retention.moment(in: store) }
         await attempt("token uses") { try await storeTokenUses() }
+        await attempt("query uses") { try await storeQueryUses() }
     }
 
     /// Removes what is old enough now, each kind by itself: a failure is the operator's to
@@ -83,6 +89,7 @@ package struct Maintenance: Service {
         await attempt("tables") { try await store.inspect() }
         await attempt("deleted zones") { _ = try await removeDeletedZones() }
         await attempt("token uses") { try await storeTokenUses() }
+        await attempt("query uses") { try await storeQueryUses() }
         await attempt("retention") {
             await removeAged(at: try await retention.moment(in: store), noting: &removed)
         }
@@ -236,6 +243,18 @@ package struct Maintenance: Service {
         let uses = tokenUses.take()
         guard !uses.isEmpty else { return }
         try await store.write(.batch) { try $0.noteUse(of: uses) }
+    }
+
+    /// Notes in the store what development asked for: nothing where nothing is new.
+    package func storeQueryUses() async throws {
+        let now = time.now()
+        let uses = Dictionary(grouping: queryUses.take(), by: \.container)
+        for (container, noted) in uses {
+            try await store.write(.catalogue(container)) {
+                try $0.noteQueryUses(
+                    noted.map(\.use), in: container, at: now, keeping: CheckSchema.mostUses)
+            }
+        }
     }
 
     private func removeExplanations(at now: Instant) async throws -> Int {

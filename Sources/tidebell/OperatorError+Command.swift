@@ -15,6 +15,8 @@ extension OperatorError {
         case .listSessions(let user): OperatorError(listing + "user sessions \(user)" + option)
         case .listServerKeys: OperatorError(listing + "server-key list" + option)
         case .listRemovedUsers: OperatorError(listing + "user list --removed" + option)
+        case .showSchemaDifferences(let container):
+            OperatorError(listing + "schema diff \(container)" + option)
         case .remove(let user):
             OperatorError(sentence + ", with tidebell user remove \(user) --erase-data.")
         }

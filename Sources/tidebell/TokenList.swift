@@ -71,7 +71,7 @@ struct UseText: CustomStringConvertible {
         description = parts.joined(separator: ", ")
     }
 
-    private static func text(_ moment: Instant) -> String {
+    static func text(_ moment: Instant) -> String {
         Date(timeIntervalSince1970: Double(moment.rawValue) / 1000)
             .formatted(
                 .iso8601.year().month().day().dateTimeSeparator(.space).time(

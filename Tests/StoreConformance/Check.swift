@@ -50,7 +50,7 @@ package enum StoreConformance {
         transactions + concurrency + scopes + databases + zones + zoneChanges + records
         + recordChanges
         + assets + scans + sharing + settling + addresses + references + retention + model + schema
-        + subscriptions
+        + wholeSchemas + subscriptions
         + subscriptionMatching + texts
         + outbox + leases
         + explanations + explanationBounds + notifications + badges + history + devices + pushTokens

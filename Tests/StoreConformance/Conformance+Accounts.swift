@@ -295,7 +295,7 @@ extension StoreConformance {
                     func isGood(at now: Instant) throws -> Bool {
                         try kind == .api
                             ? transaction.hasAPIToken(hash: [1, 2], for: .notes, at: now)
-                            : transaction.hasAdminToken(hash: [1, 2], at: now)
+                            : transaction.token(hash: [1, 2], kind)?.isValid(at: now) ?? false
                     }
                     try transaction.putToken(token, kind)
                     #expect(try isGood(at: .noon))

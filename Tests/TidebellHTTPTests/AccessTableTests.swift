@@ -120,6 +120,9 @@ struct AccessTableTests {
         #expect(
             Set(Router.admin.keys.map { Array($0) }) == [
                 ["push", "explain"], ["keys", "add"], ["keys", "list"], ["keys", "revoke"],
+                ["schema", "export"], ["schema", "import"], ["schema", "validate"],
+                ["schema", "diff"], ["schema", "check"], ["schema", "deploy"],
+                ["schema", "history"], ["schema", "index"], ["schema", "reset"],
             ])
         #expect(Set(Router.controls.keys.map { Array($0) }) == [["clock"], ["faults"]])
         #expect(
@@ -239,12 +242,22 @@ struct AccessTableTests {
             _ = try await accounts.revoke(.management, token.id)
         }
         api.clock.advance(by: .seconds(1))
+        let isDevelopment = container.environment == .development
         for (path, body, granted) in [
             (tokens.path("admin", "push/explain"), "", 200),
             (tokens.path("admin", "keys/list"), "", 200),
             (tokens.path("admin", "keys/add"), "{}", 400),
             (tokens.path("admin", "keys/revoke"), #"{"keyID":"none"}"#, 404),
             ("/admin/1/clock", "", 200), ("/admin/1/faults", "", 200), ("/metrics", nil, 200),
+            (tokens.path("admin", "schema/export"), "", 200),
+            (tokens.path("admin", "schema/diff"), "", 200),
+            (tokens.path("admin", "schema/history"), "", 200),
+            (tokens.path("admin", "schema/check"), "", 200),
+            (tokens.path("admin", "schema/deploy"), "", isDevelopment ? 400 : 200),
+            (tokens.path("admin", "schema/reset"), "", isDevelopment ? 200 : 400),
+            (tokens.path("admin", "schema/import"), "{}", 400),
+            (tokens.path("admin", "schema/validate"), "{}", 400),
+            (tokens.path("admin", "schema/index"), "{}", 400),
         ] {
             for (token, status) in [
                 (nil, 401), ("unknown", 401), (expired, 401), (revoked, 401), (api.apiToken, 401),

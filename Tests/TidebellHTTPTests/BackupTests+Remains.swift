@@ -177,6 +177,11 @@ extension BackupTests {
                     DROP TABLE ended_hierarchy;
                     DROP TABLE earlier_departure;
                     DROP TABLE server_key;
+                    DROP TABLE schema_trait;
+                    DROP TABLE schema_deployment;
+                    DROP TABLE query_use;
+                    DROP TABLE user_role;
+                    ALTER TABLE field_type DROP COLUMN indexes;
                     ALTER TABLE api_token DROP COLUMN origins;
                     ALTER TABLE api_token DROP COLUMN callback;
                     DROP INDEX zone_unsettled;

@@ -219,7 +219,9 @@ final class MigrationTests {
         let store = try await migrated { database in
             try database.execute(
                 sql: """
-                    INSERT INTO field_type VALUES
+                    INSERT INTO field_type
+                        (container, environment, record_type, field, type, encrypted)
+                    VALUES
                         ('c', 'development', 'Note', 'mixed', 'STRING', 1),
                         ('c', 'development', 'Note', 'secret', 'STRING', 1),
                         ('other', 'development', 'Note', 'mixed', 'STRING', 1);
@@ -280,6 +282,38 @@ final class MigrationTests {
             try String.fetchAll(database, sql: "SELECT content FROM lost_asset")
         }
         #expect(lost == ["gone"])
+        try await store.close()
+    }
+
+    @Test("ENV-1: of version 21 has in production what was deployed, with all indexes, and shares")
+    func deployedSchemas() async throws {
+        let production = ContainerKey(container: "c", environment: .production)
+        let store = try await migrated { database in
+            try database.execute(
+                sql: """
+                    DROP TABLE schema_trait;
+                    DROP TABLE schema_deployment;
+                    DROP TABLE query_use;
+                    DROP TABLE user_role;
+                    ALTER TABLE field_type DROP COLUMN indexes;
+                    DELETE FROM grdb_migrations
+                        WHERE identifier LIKE 'schemas have indexes, roles, deployments%';
+                    PRAGMA user_version = 21;
+                    INSERT INTO field_type VALUES
+                        ('c', 'production', 'Note', 'title', 'STRING', 0),
+                        ('c', 'production', 'Note', 'secret', 'STRING', 1);
+                    """
+            )
+        }
+        let schema = try await store.read { try $0.schemaDefinition(of: production) }
+        let note = StoredRecordType(fields: [
+            "title": StoredField(.string), "secret": StoredField(.string, isEncrypted: true),
+        ])
+        #expect(
+            schema
+                == SchemaDefinition(types: [
+                    "Note": note, "cloudkit.share": StoredRecordType(),
+                ]))
         try await store.close()
     }
 

@@ -34,6 +34,8 @@ package struct Call: Sendable {
     package var limits: Limits
     /// The schemas that calls before asked for, of the same store.
     package var schemas: SchemaCache
+    /// Where is noted what development asks for.
+    package var queryUses: QueryUses
     /// The UUIDs of what comes without a name.
     package var uuids: CallUUIDs
     /// Makes receipts and download URLs of assets.
@@ -71,6 +73,7 @@ package struct Call: Sendable {
         storeIncarnation: Incarnation = .first,
         limits: Limits = Limits(),
         schemas: SchemaCache = SchemaCache(),
+        queryUses: QueryUses = QueryUses(),
         uuids: CallUUIDs,
         assetSeals: any AssetSeals = NoAssetSeals(),
         fieldCipher: any FieldCipher = NoFieldCipher(),
@@ -89,6 +92,7 @@ package struct Call: Sendable {
         self.storeIncarnation = storeIncarnation
         self.limits = limits
         self.schemas = schemas
+        self.queryUses = queryUses
         self.uuids = uuids
         self.assetSeals = assetSeals
         self.fieldCipher = fieldCipher

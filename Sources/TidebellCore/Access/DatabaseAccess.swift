@@ -30,7 +30,7 @@ package struct DatabaseAccess: Sendable, Hashable {
     func owns(_ zoneID: ZoneID) -> Bool { zoneID.isOwned(by: owner?.recordName) }
 
     /// What its owner may do in its zones, or everybody in those of the public one.
-    var rights: ZoneRights { scope.isOpenToEverybody ? .creatorWrites : .readWrite }
+    var rights: ZoneRights { scope.isOpenToEverybody ? .byGrants : .readWrite }
 }
 
 extension ZoneID {

@@ -5,27 +5,17 @@ import TidebellWire
 package enum ZoneRights: Sendable, Hashable {
     /// All records are read and written.
     case readWrite
-    /// All records are read, everybody who is signed in creates some, and a record is
-    /// changed by its creator alone (ACCT-7).
-    case creatorWrites
+    /// The public database's: what the types of records grant (``PublicRights``).
+    case byGrants
     /// Another user's zone: what shares let the caller see and do.
     case shared(SharedRights)
 
-    /// Fails unless a user may save something over a record, or delete it.
+    /// Fails unless shares let a user save something over a record, or delete it.
     ///
     /// - Parameter share: The share whose hierarchy the record is in.
-    func checkWriting(
-        over record: StoredRecord, in share: String?, by user: StoredUser
-    ) throws {
+    func checkWriting(over record: StoredRecord, in share: String?) throws {
         switch self {
-        case .readWrite: return
-        case .creatorWrites:
-            guard record.created.userRecordName != user.recordName else { return }
-            throw WireError(
-                .accessDenied,
-                "WRITE operation not permitted: record '\(record.name)' was created by another "
-                    + "user"
-            )
+        case .readWrite, .byGrants: return
         case .shared(let rights): try rights.checkWriting(of: record.name, in: share)
         }
     }

@@ -77,7 +77,12 @@ extension PushExplainer {
         _ id: String, _ subscription: WireSubscription?, _ matches: [NotifiedMatch],
         of user: UserID, _ change: KeptChange, in database: StoredDatabase
     ) throws -> ExplainedSubscription {
-        let verdict = subscription.map { $0.explainedVerdict(on: change.entry, asked: query) }
+        var verdict = subscription.map { $0.explainedVerdict(on: change.entry, asked: query) }
+        if matches.isEmpty, verdict?.fires != false,
+            let silenced = try subscription.flatMap({ try silence($0, of: user, in: database) })
+        {
+            verdict = ExplainedVerdict(fires: false, rule: silenced)
+        }
         var explained = ExplainedSubscription(
             userName: try name(of: user), subscriptionID: id, summary: subscription?.summary,
             warning: subscription.flatMap { subscription in
@@ -107,6 +112,27 @@ extension PushExplainer {
             }
         }
         return explained
+    }
+
+    /// Why a subscription fires nothing as long as its type's schema is what it is; nil where it
+    /// does.
+    private func silence(
+        _ subscription: WireSubscription, of user: UserID, in database: StoredDatabase
+    ) throws -> ExplainedRule? {
+        guard subscription.kind == .query, let name = subscription.recordType else { return nil }
+        let container = database.key.container
+        guard let type = try reader.recordTypes([name], in: container)[name] else { return nil }
+        if let missing = type.indexSilencing(subscription) {
+            return ExplainedRule(
+                "it is silent: \(missing.words); \(missing.advice(for: name, in: container))",
+                "SUB-26")
+        }
+        guard database.key.scope == .public, type.grants.mayHide else { return nil }
+        let roles = try reader.roles(of: user).union([RecordGrants.world, RecordGrants.icloud])
+        guard !type.grants.rights(of: roles).contains(.read) else { return nil }
+        return ExplainedRule(
+            "it is silent: the record type '\(name)' grants READ to "
+                + type.grants.holders(of: .read), "ACCT-7")
     }
 
     /// Why a subscription that fires was not notified of a change that was.

@@ -2,7 +2,7 @@
 import TidebellWire
 
 /// What explaining pushes needs of the store.
-package typealias PushExplaining = ExplanationReading & ZoneReading & RecordReading
+package typealias PushExplaining = ExplanationReading & ZoneReading & RecordReading & SchemaReading
     & SubscriptionReading & DeviceReading & AccountReading & UserReading
     & ShareReading & SharedRecordReading & SharedZoneReading
 

@@ -10,7 +10,8 @@ extension LookupRecords {
     ///   token, if it tracks changes.
     package static func run(
         _ request: Request, for call: Call,
-        in reader: some ZoneAccessReading & RecordReading & SharedRecordReading & UserReading,
+        in reader: some ZoneAccessReading & RecordReading & SharedRecordReading & UserReading
+            & SchemaReading,
         returnsSyncToken: Bool = false
     ) throws -> Response {
         let access = try call.access(to: request.zoneID, in: reader)
@@ -22,6 +23,7 @@ extension LookupRecords {
         records.merge(
             try call.userRecords(missing, in: access, reader)
         ) { stored, _ in stored }
+        let unreadable = try access.unreadable(Array(records.values), for: call, in: reader)
         let shares = try ShareAnswers(of: records.keys, for: call, in: access, reader)
         var answers = Answers(to: request, for: call, in: access, shares)
         var bytes = 0
@@ -31,6 +33,9 @@ extension LookupRecords {
                     return .failed(
                         recordName: item.recordName, WireError(.notFound, "Record not found")
                     )
+                }
+                if let error = unreadable[record.name] {
+                    return .failed(recordName: item.recordName, error)
                 }
                 // A name may stand several times.
                 bytes += record.fields.json.count
@@ -81,5 +86,25 @@ private struct Answers {
         let result = try record.result(to: call, in: access, selecting: selection, shares, reader)
         made[record.name, default: [:]][desiredKeys] = result
         return result
+    }
+}
+
+extension ZoneAccess {
+    /// Returns of which records of the public database the caller may not know more than that they
+    /// are there, and the error of each (ACCT-7).
+    fileprivate func unreadable(
+        _ records: [StoredRecord], for call: Call, in reader: some SchemaReading & UserReading
+    ) throws -> [String: WireError] {
+        guard rights == .byGrants, !records.isEmpty else { return [:] }
+        let schema = try reader.schema(of: Set(records.map(\.type)), for: call)
+        let rights = try PublicRights(
+            of: call.user, among: records.map { schema.grants(of: $0.type) }, in: reader)
+        var errors: [String: WireError] = [:]
+        for record in records {
+            let grants = schema.grants(of: record.type)
+            guard !rights.rights(over: record, by: grants).contains(.read) else { continue }
+            errors[record.name] = .notReadable(record.type, grants)
+        }
+        return errors
     }
 }

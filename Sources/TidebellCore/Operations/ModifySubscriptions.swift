@@ -9,6 +9,7 @@ extension ModifySubscriptions {
     package static func run(
         _ request: Request, for call: Call,
         in transaction: some ZoneWriting & ShareReading & SubscriptionWriting & SchemaReading
+            & UserReading
     ) throws -> SubscriptionsResponse {
         let user = try call.requireUser()
         let operations = request.operations.enumerated().map { index, operation in
@@ -38,9 +39,10 @@ extension ModifySubscriptions {
             do {
                 try Names.checkSubscriptionID(id, limits: call.limits)
                 if let subscription = operation.subscription {
-                    try check(subscription, zones, schema, for: call)
+                    try check(subscription, zones, schema, for: call, in: transaction)
                     try subscriptions.save(subscription, isCreated: operation.isCreation)
                     saved.append(subscription)
+                    call.queryUses.note(QueryUse(subscription), in: call.container)
                     return .subscription(zones.database.answered(subscription))
                 }
                 // SUB-37: deleting what does not exist is an error.
@@ -67,7 +69,7 @@ extension ModifySubscriptions {
 
     private static func check(
         _ subscription: WireSubscription, _ zones: RequestZones, _ schema: ContainerSchema,
-        for call: Call
+        for call: Call, in reader: some UserReading
     ) throws {
         try SubscriptionRules.check(subscription, in: call.scope, limits: call.limits)
         if let zoneID = subscription.zoneID, !zoneID.isDefault {
@@ -78,11 +80,19 @@ extension ModifySubscriptions {
             of: "subscription '\(WireError.shortened(subscription.subscriptionID))'"
         )
         guard let type = subscription.queriedType.map(schema.awaited) else { return }
+        try type.requireDeployed()
+        if call.scope.isOpenToEverybody {
+            let rights = try PublicRights(of: call.user, among: [type.grants], in: reader)
+            guard rights.rights(by: type.grants).contains(.read) else {
+                throw WireError.notReadable(type.name, type.grants)
+            }
+        }
         try FilterRules.check(
             subscription.filters,
             of: "subscription '\(WireError.shortened(subscription.subscriptionID))'", on: type,
             call.limits
         )
+        try type.requireIndexes(of: subscription)
         try NotificationInfoRules.checkFields(of: subscription, on: type)
     }
 }

@@ -42,7 +42,14 @@ enum NotificationInfoRules {
         ]
         for use in uses {
             for field in use.fields ?? [] {
-                guard let known = type.fields?[field] else { continue }
+                guard let known = type.fields?[field] else {
+                    guard !type.mayGrow, use.member == "additionalFields" else { continue }
+                    // NB: the words are CloudKit's (SUB-27).
+                    throw WireError.badRequest(
+                        "could not find requested additional field "
+                            + "'\(WireError.shortened(field))' in record type "
+                            + "'\(WireError.shortened(type.name))'; \(type.container.deployment)")
+                }
                 if known.isEncrypted {
                     throw WireError.badRequest(
                         "\(use.member) names '\(WireError.shortened(field))', which record type "

@@ -13,7 +13,8 @@ extension QueryRecords {
     ///   of the one zone that was searched, if it tracks changes.
     package static func run(
         _ request: Request, for call: Call,
-        in reader: some ZoneAccessReading & RecordReading & SharedRecordReading & SchemaReading,
+        in reader: some ZoneAccessReading & RecordReading & SharedRecordReading & SchemaReading
+            & UserReading,
         returnsSyncToken: Bool = false
     ) throws -> Response {
         // Access, zones
@@ -23,16 +24,20 @@ extension QueryRecords {
         let type = try request.query.type(for: call, in: reader)
         try FilterRules.check(request.query.filters, of: "query", on: type, call.limits)
         try SortRules.check(request.query.sorts, on: type, call.limits)
+        try type.require(IndexNeed.all(of: request.query.filters, request.query.sorts))
         try call.hold(
-            AppleRules.breach(by: request.query, indexed: call.limits.typesQueryableByName),
+            AppleRules.breach(
+                by: request.query, of: type, indexed: call.limits.typesQueryableByName),
             of: "a query of '\(WireError.shortened(request.query.recordType))'"
         )
+        let query = try request.query.readable(by: call, type.grants, in: reader)
+        call.queryUses.note(QueryUse(request.query), in: call.container)
         // Search
         let hash = request.hash(
             in: try named.first?.database.key ?? call.database().key, for: call
         )
         let search = QuerySearch(
-            query: request.query, zones: zones.compactMap(\.zone),
+            query: query, zones: zones.compactMap(\.zone),
             hierarchies: zones.first?.hierarchies, roots: zones.first?.sharedRights?.roots ?? [],
             limits: call.limits,
             limit: call.limits.page(request.resultsLimit, atMost: call.limits.recordsPerPage)
@@ -89,6 +94,24 @@ extension QueryRecords.Request {
 }
 
 extension WireQuery {
+    /// The query as far as the caller may read what it finds: in the public database, of a type
+    /// that only creators read, what they created; fails where they read none (ACCT-7).
+    fileprivate func readable(
+        by call: Call, _ grants: RecordGrants, in reader: some UserReading
+    ) throws -> WireQuery {
+        guard call.scope.isOpenToEverybody, grants != .standard else { return self }
+        let rights = try PublicRights(of: call.user, among: [grants], in: reader)
+        guard !rights.rights(by: grants).contains(.read) else { return self }
+        guard let user = call.user, grants[RecordGrants.creator].contains(.read) else {
+            throw WireError.notReadable(recordType, grants)
+        }
+        var query = self
+        query.filters.append(
+            WireFilter(
+                .equals, .system(.createdUserRecordName), .string(user.recordName)))
+        return query
+    }
+
     /// What is known of the queried type; fails for one that no record ever had.
     fileprivate func type(for call: Call, in reader: some SchemaReading) throws -> RecordType {
         guard !recordType.isEmpty else { throw WireError.badRequest("a query needs a record type") }

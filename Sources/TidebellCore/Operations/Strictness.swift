@@ -53,9 +53,15 @@ package enum AppleRules {
     /// Returns the rule that a query breaks: one that every record passes needs an index that no
     /// record type has by itself.
     ///
+    /// A type whose schema states the indexes of such fields has been looked at already.
+    ///
     /// - Parameter indexed: The record types whose `recordName` is queryable.
-    package static func breach(by query: WireQuery, indexed: Set<String>) -> Breach? {
-        guard query.filters.isEmpty, !indexed.contains(query.recordType) else { return nil }
+    package static func breach(
+        by query: WireQuery, of type: RecordType, indexed: Set<String>
+    ) -> Breach? {
+        guard query.filters.isEmpty, !indexed.contains(query.recordType),
+            type.stored?.systemIndexes == nil
+        else { return nil }
         return Breach(
             words: "Field 'recordName' is not marked queryable",
             advice:

@@ -8,7 +8,7 @@
 package struct OperatorError: Error, Hashable, CustomStringConvertible {
     /// What of an operator's request it is about.
     package enum Field: String, Sendable, Hashable, CaseIterable {
-        case user, password, address, container, url, session, token, webhook, key
+        case user, password, address, container, url, session, token, webhook, key, schema
     }
 
     /// What is wrong.
@@ -39,6 +39,8 @@ package struct OperatorError: Error, Hashable, CustomStringConvertible {
         case listServerKeys
         /// ``ListRemovedUsers`` returns what can be named.
         case listRemovedUsers
+        /// ``DiffSchema`` of the container shows what differs.
+        case showSchemaDifferences(container: String)
         /// ``RemoveUser`` comes before, and can erase the data too.
         case remove(user: String)
     }

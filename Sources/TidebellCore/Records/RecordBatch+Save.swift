@@ -92,10 +92,10 @@ extension RecordBatch {
     /// leaves no trace in it (ENV-1).
     var schemaGrowth: SchemaGrowth? {
         var added: [String: StoredRecordType] = [:]
-        // No schema lists the fields of shares.
-        for case .save(let saved) in outcomes where saved.share == nil {
+        // No schema lists the fields of shares, but that there are some (ENV-1).
+        for case .save(let saved) in outcomes {
             // A type is known by its first record, though that may have no field.
-            guard !saved.newFields.isEmpty || schema.stored[saved.record.type] == nil else {
+            guard !saved.newFields.isEmpty || schema.newTypes.contains(saved.record.type) else {
                 continue
             }
             added[saved.record.type, default: StoredRecordType()].fields

@@ -64,6 +64,8 @@ struct RecordBatch {
     /// or with `VALIDATE`.
     let living: Set<String>
     var schema: ContainerSchema
+    /// What the types of records grant; nil outside of the public database.
+    let granted: PublicRights?
     /// The files the operations name.
     let assets: RecordAssets
     /// Which references of the zone's records have consequences.
@@ -115,7 +117,11 @@ struct RecordBatch {
         ).filter(isSeen).union(existing.keys)
         assets = try RecordAssets(of: request.operations, for: call, in: access, reader)
         let types = request.operations.compactMap(\.recordType) + existing.values.map(\.type)
-        schema = try reader.growingSchema(of: Set(types), for: call)
+        let schema = try reader.growingSchema(of: Set(types), for: call)
+        self.schema = schema
+        granted =
+            access.rights == .byGrants
+            ? try PublicRights(of: user, among: types.map(schema.grants(of:)), in: reader) : nil
     }
 
     /// Whether an operation failed.
@@ -154,7 +160,8 @@ struct RecordBatch {
             return try planShare(operation, named: name, over: existing)
         }
         if let existing {
-            try access.rights.checkWriting(over: existing, in: sharing.holders[name], by: user)
+            try access.rights.checkWriting(over: existing, in: sharing.holders[name])
+            try granted?.checkWriting(over: existing, by: schema.grants(of: existing.type))
         }
         if operation.type.deletes {
             guard existing?.type != Names.userRecordType else {
@@ -163,7 +170,12 @@ struct RecordBatch {
             try checkDeletingRoot(name)
             return existing.map { .delete($0) } ?? .nothingToDelete
         }
-        if existing == nil { try Names.checkRecordName(name, limits: call.limits) }
+        if existing == nil {
+            try Names.checkRecordName(name, limits: call.limits)
+            if let granted, let type = operation.recordType {
+                try granted.checkCreating(type, by: schema.grants(of: type))
+            }
+        }
         return .save(try savedRecord(for: operation, named: name, over: existing))
     }
 
@@ -184,6 +196,8 @@ struct RecordBatch {
         if previous?.type != type, !isShare {
             try Names.checkRecordType(type, limits: call.limits)
         }
+        // ENV-1: also of shares, of which no schema lists the fields.
+        if isShare, previous == nil { try schema.checkGrowth(by: type, call.limits) }
         let conformed =
             isShare
             ? ContainerSchema.Conformed(
@@ -214,7 +228,7 @@ struct RecordBatch {
             seesNoParent && operation.parent == .some(nil)
             ? previous?.parent : operation.parent ?? previous?.parent
         let stamp = stamp
-        if !isShare { schema.add(conformed.additions, to: type) }
+        schema.add(conformed.additions, to: type)
         let files = merged.values.flatMap(\.value.assets)
         var record = StoredRecord(
             name: name, type: type, position: .start, created: previous?.created ?? stamp,

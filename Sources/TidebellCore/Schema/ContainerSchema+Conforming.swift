@@ -44,18 +44,16 @@ extension ContainerSchema {
         return conformed
     }
 
-    /// H9: one caller does not fill the schema that all share.
-    private func checkGrowth(by type: String, _ limits: Limits) throws {
-        guard stored[type] == nil else { return }
-        guard growth == .bySaving else {
-            // NB: the words are CloudKit's (ENV-1).
-            throw WireError.badRequest(
-                "Cannot create new type \(WireError.shortened(type)) in production schema"
-            )
+    /// Fails where a record's type would be new and may not be: in production (ENV-1), or where one
+    /// caller fills the schema that all share (H9).
+    func checkGrowth(by type: String, _ limits: Limits) throws {
+        guard isNew(type) else { return }
+        guard container.growsBySaving else {
+            throw WireError.notDeployed(
+                "Cannot create new type \(WireError.shortened(type)) in production schema",
+                container)
         }
-        guard !newTypes.contains(type),
-            typeCount + newTypes.count >= limits.recordTypesPerContainer
-        else { return }
+        guard typeCount + newTypes.count >= limits.recordTypesPerContainer else { return }
         throw WireError.badRequest(
             "record type '\(WireError.shortened(type))' would be one more than the "
                 + "\(limits.recordTypesPerContainer) of the container (recordTypesPerContainer)",
@@ -67,12 +65,10 @@ extension ContainerSchema {
         by additions: [String: StoredField], in type: String, _ limits: Limits
     ) throws {
         guard let first = additions.keys.min() else { return }
-        guard growth == .bySaving else {
-            // NB: the words are CloudKit's (ENV-1).
-            throw WireError.badRequest(
+        guard container.growsBySaving else {
+            throw WireError.notDeployed(
                 "Cannot create or modify field '\(WireError.shortened(first))' in record "
-                    + "'\(WireError.shortened(type))' in production schema"
-            )
+                    + "'\(WireError.shortened(type))' in production schema", container)
         }
         let (stored, added) = (stored[type]?.fields ?? [:], added[type]?.fields ?? [:])
         let earlier = added.keys.count { stored[$0] == nil }
@@ -155,6 +151,15 @@ extension ContainerSchema {
                     + "of record type '\(type)'\(given))"
             )
         }
+    }
+}
+
+extension WireError {
+    /// Production lacks what a request needs of its schema.
+    ///
+    /// NB: the words before the semicolon are CloudKit's (ENV-1), and so is the code 12.
+    static func notDeployed(_ words: String, _ container: ContainerKey) -> WireError {
+        .badRequest("\(words); \(container.deployment)")
     }
 }
 

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// The schema of a container in one environment: its record types, as far as a request asks
 /// for them, what the request adds, and whether it may.
 ///
-/// It is read once for a request (``SchemaReading/schema(of:for:)``). Whatever else a schema
-/// states about a type, such as indexes and roles, is a further member of ``StoredRecordType``.
+/// It is read once for a request (``SchemaReading/schema(of:for:)``). The whole of a schema is a
+/// ``SchemaDefinition``.
 package struct ContainerSchema: Sendable {
-    /// How a schema comes to new types and fields (ENV-1).
-    package enum Growth: Sendable, Hashable {
-        /// The first record with a type, and the first value of a field, make it.
-        case bySaving
-        /// By being deployed alone: saving what is not known fails.
-        case byDeployment
-    }
+    /// The types that schemas do not have to list: users come into being by themselves (ACCT-5).
+    private static let everywhere: Set = [Names.userRecordType]
 
     /// The most names of types that a misspelled one is compared with.
     static let mostCompared = 250
 
-    /// How it grows.
-    package let growth: Growth
+    /// Whose schema it is.
+    package let container: ContainerKey
     /// The stored types among those that were asked for.
     let stored: [String: StoredRecordType]
     /// What records of this request, as far as they can be saved, add.
@@ -31,29 +26,41 @@ package struct ContainerSchema: Sendable {
 
     /// Creates the schema of a request.
     package init(
-        _ stored: [String: StoredRecordType], growth: Growth, typeCount: Int = 0
+        _ stored: [String: StoredRecordType], of container: ContainerKey, typeCount: Int = 0
     ) {
         self.stored = stored
-        self.growth = growth
+        self.container = container
         self.typeCount = typeCount
     }
 
+    /// Whether saving a record of the type makes it.
+    func isNew(_ type: String) -> Bool {
+        stored[type] == nil && !newTypes.contains(type) && !Self.everywhere.contains(type)
+    }
+
+    /// What a type grants in the public database; what is standard of one that is not known yet.
+    func grants(of type: String) -> RecordGrants { stored[type]?.grants ?? .standard }
+
     /// Notes what a record adds, for those after it in the request.
     mutating func add(_ additions: [String: StoredField], to type: String) {
-        if stored[type] == nil { newTypes.insert(type) }
+        if isNew(type) { newTypes.insert(type) }
         guard !additions.isEmpty else { return }
         added[type, default: StoredRecordType()].fields.merge(additions) { first, _ in first }
     }
 
     /// The type as a query sees it; nil for one that no record ever had.
     func queried(_ type: String) -> RecordType? {
-        stored[type].map { RecordType(name: type, stored: $0, mayGrow: false) }
+        stored[type].map {
+            RecordType(name: type, stored: $0, container: container, mayGrow: false)
+        }
     }
 
     /// The type as a subscription sees it, which waits for records that are yet to come:
     /// also for types and fields, where saving makes them.
     package func awaited(_ type: String) -> RecordType {
-        RecordType(name: type, stored: stored[type], mayGrow: growth == .bySaving)
+        RecordType(
+            name: type, stored: stored[type], container: container,
+            mayGrow: container.growsBySaving)
     }
 }
 
@@ -62,11 +69,16 @@ package struct RecordType: Sendable, Hashable {
     package let name: String
     /// What the schema knows of it; nil while no record ever had it.
     let stored: StoredRecordType?
+    /// Whose schema that is.
+    let container: ContainerKey
     /// Whether a field that is not known yet may be asked for: it may come later.
     package let mayGrow: Bool
 
     /// Its fields; nil while no record ever had it.
     package var fields: [String: StoredField]? { stored?.fields }
+
+    /// What it grants in the public database.
+    var grants: RecordGrants { stored?.grants ?? .standard }
 
     /// What is wrong with asking for a field that no record ever had; nil where it
     /// may come.
@@ -77,14 +89,18 @@ package struct RecordType: Sendable, Hashable {
         let problem = "Did not find field: '\(field)' in type '\(name)'"
         if isSystem { return problem + "; for the system field write systemFieldName" }
         let guess = NearName.of(field, among: (fields ?? [:]).keys)
-        return guess.map { "\(problem); did you mean '\($0)'?" } ?? problem
+        if let guess { return "\(problem); did you mean '\(guess)'?" }
+        return container.growsBySaving ? problem : "\(problem); \(container.deployment)"
     }
 }
 
-extension CloudEnvironment {
-    /// How the schemas of the environment grow.
-    ///
-    /// NB: CloudKit's production environment grows by deployment alone (ENV-1). Ours does
-    /// not refuse what could not be deployed to it: this is the line to change when it can.
-    var schemaGrowth: ContainerSchema.Growth { .bySaving }
+extension ContainerKey {
+    /// Whether the first record with a type, and the first value of a field, make it; otherwise
+    /// they are deployed (ENV-1).
+    var growsBySaving: Bool { environment == .development }
+
+    /// How what production's schema lacks comes there, a clause.
+    package var deployment: String {
+        "once development has it, deploy it: tidebell schema deploy \(container)"
+    }
 }

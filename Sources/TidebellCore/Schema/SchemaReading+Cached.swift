@@ -6,16 +6,14 @@ extension SchemaReading {
     ///
     /// Types that a request before asked for are not read again while the revision stays.
     package func schema(of types: Set<String>, for call: Call) throws -> ContainerSchema {
-        ContainerSchema(
-            try cachedTypes(of: types, for: call), growth: call.container.environment.schemaGrowth
-        )
+        ContainerSchema(try cachedTypes(of: types, for: call), of: call.container)
     }
 
     /// The same for a request that may add to it.
     func growingSchema(of types: Set<String>, for call: Call) throws -> ContainerSchema {
         let stored = try cachedTypes(of: types, for: call)
         return ContainerSchema(
-            stored, growth: call.container.environment.schemaGrowth,
+            stored, of: call.container,
             typeCount: stored.count < types.count
                 ? try recordTypeNames(
                     in: call.container, limit: call.limits.recordTypesPerContainer
@@ -32,7 +30,9 @@ extension SchemaReading {
         let guess = NearName.of(
             name,
             among: try recordTypeNames(in: call.container, limit: ContainerSchema.mostCompared))
-        throw WireError(.notFound, guess.map { "\(problem); did you mean '\($0)'?" } ?? problem)
+        if let guess { throw WireError(.notFound, "\(problem); did you mean '\(guess)'?") }
+        let advice = schema.container.growsBySaving ? "" : "; \(schema.container.deployment)"
+        throw WireError(.notFound, problem + advice)
     }
 
     private func cachedTypes(

@@ -142,28 +142,6 @@ package struct StoredRecord: Sendable, Hashable {
     }
 }
 
-/// What a container's schema knows of a record type.
-package struct StoredRecordType: Sendable, Hashable {
-    /// By name; of a type of which no record ever had a field, none.
-    package var fields: [String: StoredField]
-
-    package init(fields: [String: StoredField] = [:]) {
-        self.fields = fields
-    }
-}
-
-/// What a container's schema knows of a field.
-package struct StoredField: Sendable, Hashable {
-    package var type: FieldType
-    /// Whether its values are stored encrypted (REC-11).
-    package var isEncrypted: Bool
-
-    package init(_ type: FieldType, isEncrypted: Bool = false) {
-        self.type = type
-        self.isEncrypted = isEncrypted
-    }
-}
-
 /// A reference that has consequences when its target is deleted.
 package struct StoredReference: Sendable, Hashable {
     /// What the source asked for.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellCore
 import TidebellWire
 
 extension OpenAPI {
@@ -529,7 +530,95 @@ extension OpenAPI {
                 summary: "Ends a server-to-server key, for the operator; an extension.",
                 request: .json(.object([.needed("keyID", .string)])), response: .json(serverKeys))
         ),
+        (
+            ExportSchema.self,
+            EndpointDocumentation(
+                summary: "Returns the schema as a .ckdb file, to the operator; an extension.",
+                response: .json(.object([.needed("schema", .string)])))
+        ),
+        (
+            ImportSchema.self,
+            EndpointDocumentation(
+                summary: "Gives development the schema of a file, for the operator; an extension.",
+                request: schemaFile, response: .json(schemaChanges))
+        ),
+        (
+            ValidateSchema.self,
+            EndpointDocumentation(
+                summary: "Returns what an import would change, to the operator; an extension.",
+                request: schemaFile, response: .json(schemaChanges))
+        ),
+        (
+            DiffSchema.self,
+            EndpointDocumentation(
+                summary: "Returns what a deployment would do, to the operator; an extension.",
+                response: .json(schemaChanges))
+        ),
+        (
+            CheckSchema.self,
+            EndpointDocumentation(
+                summary:
+                    "Returns what development used and production lacks, to the operator; an extension.",
+                request: .json(
+                    .object([
+                        .optional(
+                            "schema", .nullable(.string), "In place of production's, a file's.")
+                    ])),
+                response: .json(.object([.needed("missing", .array(of: .string))])))
+        ),
+        (
+            DeploySchema.self,
+            EndpointDocumentation(
+                summary:
+                    "Deploys development's schema to production, for the operator; an extension.",
+                response: .json(schemaChanges))
+        ),
+        (
+            ListDeployments.self,
+            EndpointDocumentation(
+                summary: "Returns who deployed what and when, to the operator; an extension.",
+                response: .json(
+                    .object([
+                        .needed(
+                            "deployments",
+                            .array(
+                                of: .object([
+                                    .needed("number", .integer),
+                                    .needed("deployedAt", .integer, "Milliseconds since 1970."),
+                                    .needed("author", .string),
+                                    .needed("changes", .array(of: .string)),
+                                ])))
+                    ])))
+        ),
+        (
+            IndexField.self,
+            EndpointDocumentation(
+                summary: "Adds indexes to a field in development, for the operator; an extension.",
+                request: .json(
+                    .object([
+                        .needed("recordType", .string), .needed("fieldName", .string),
+                        .needed(
+                            "indexes", .array(of: .oneOf(FieldIndexes.words.map(\.word))),
+                            "At least one."),
+                    ])), response: .json(schemaChanges), statuses: [404])
+        ),
+        (
+            ResetSchema.self,
+            EndpointDocumentation(
+                summary: "Gives development production's schema, for the operator; an extension.",
+                response: .json(schemaChanges))
+        ),
     ]
+
+    private static let schemaFile = EndpointDocumentation.Body.json(
+        .object([.needed("schema", .string, "In the CloudKit Schema Language.")]))
+
+    private static let schemaChanges: JSONSchema = .object([
+        .needed("changes", .array(of: .string), "A line each: + comes, - goes."),
+        .needed("refused", .array(of: .string), "Why a deployment would be refused."),
+        .needed("kept", .array(of: .string), "What production alone has."),
+        .optional("number", .integer, "Of the deployment that was done."),
+    ])
 
     /// An error that requests get instead of their answer.
     private static let fault: JSONSchema = .object([

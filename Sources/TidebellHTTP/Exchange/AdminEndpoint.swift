@@ -6,16 +6,37 @@ package import TidebellWire
 /// An endpoint for the operator, of one container: called with a management token
 /// instead of a user's (`Authorization: Bearer …`).
 package protocol AdminEndpoint: WireEndpoint {
+    /// The most bytes of a request's body.
+    static var bodyBytes: Int { get }
+
     /// Answers a request; what the caller caused is thrown as `WireError`.
     static func respond(
         to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, in cloud: Cloud
     ) async throws -> WebResponse
+
+    /// The same for one that notes who asked: the name of the management token.
+    static func respond(
+        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, by author: String,
+        in cloud: Cloud
+    ) async throws -> WebResponse
+}
+
+extension AdminEndpoint {
+    package static var bodyBytes: Int { 64 * 1024 }
+
+    package static func respond(
+        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, by author: String,
+        in cloud: Cloud
+    ) async throws -> WebResponse {
+        try await respond(to: target, body, of: container, in: cloud)
+    }
 }
 
 extension Cloud {
-    /// Fails with `AUTHENTICATION_FAILED` unless the request has a management
-    /// token.
-    func requireAdmin(_ request: WebRequest) async throws {
+    /// Returns the name of the request's management token; fails with `AUTHENTICATION_FAILED`
+    /// unless it has one.
+    @discardableResult
+    func requireAdmin(_ request: WebRequest) async throws -> String {
         guard let header = request.headers[.authorization] else {
             throw WireError.notAdmin("it has no header 'Authorization: Bearer TOKEN'")
         }
@@ -25,10 +46,12 @@ extension Cloud {
         }
         let hash = Secret.hash(String(parts[1]))
         let now = time.now()
-        guard try await store.read({ try $0.hasAdminToken(hash: hash, at: now) }) else {
+        let token = try await store.read { try $0.token(hash: hash, .management) }
+        guard let token, token.isValid(at: now) else {
             throw WireError.notAdmin("its management token is not known")
         }
         tokenUses.note(.kind(.management, hash), at: now)
+        return token.name
     }
 }
 

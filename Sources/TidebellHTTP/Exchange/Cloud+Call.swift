@@ -28,6 +28,7 @@ extension Cloud {
             storeIncarnation: store.incarnation,
             limits: limits,
             schemas: schemas,
+            queryUses: queryUses,
             uuids: CallUUIDs(after: randomness.makeUUID()),
             assetSeals: AssetSeal(keys: assetSealKeys, baseURL: baseURL),
             fieldCipher: rootKey ?? NoFieldCipher(), shareURLKey: shareURLKey

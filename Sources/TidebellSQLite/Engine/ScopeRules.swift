@@ -12,6 +12,9 @@ enum ScopeRules {
     static let tables: [String: [String]] = [
         "field_type": [catalogue],
         "schema_revision": [catalogue],
+        "schema_trait": [catalogue],
+        "schema_deployment": [catalogue],
+        "query_use": [catalogue],
         "webhook": [catalogue],
 
         "store": [store],
@@ -38,6 +41,7 @@ enum ScopeRules {
 
         "application_permission": [user("row.user")],
         "badge": [user("row.user")],
+        "user_role": [user("row.user")],
         "device": [user("row.user")],
         "notification": [user("row.user")],
         "delivery": [user("row.user")],

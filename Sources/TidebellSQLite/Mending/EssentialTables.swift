@@ -12,6 +12,7 @@ struct EssentialTables {
     static let atStart = [
         "store", "store_secret", "database", "zone", "removed_zone", "zone_key", "account", "user",
         "api_token", "admin_token", "server_key", "application_permission", "removed_account",
+        "user_role", "schema_trait",
         "erased",
         "share", "share_grant", "share_outsider", "ended_hierarchy",
         "account_address", "account_identity",

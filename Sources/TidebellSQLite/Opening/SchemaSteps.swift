@@ -192,6 +192,7 @@ struct SchemaSteps: Sendable {
         .earlierDepartures,
         .appSignIns,
         .identities,
+        .schemas,
     ])
 
     /// Who asked for access to a share, or may not, as JSON of Core's.

@@ -2,46 +2,113 @@
 import TidebellCore
 import TidebellWire
 
+/// What a row of `schema_trait` states.
+enum SchemaTraitKind: String {
+    /// What is indexed of a field that every record has.
+    case system
+    /// What a role may do; with an empty name, that nothing else is granted.
+    case grant
+    /// That the container has a role; of no type.
+    case role
+}
+
 extension SQLiteReading {
     package func recordTypes(
         _ names: Set<String>, in container: ContainerKey
     ) throws -> [String: StoredRecordType] {
-        if let only = names.first, names.count == 1 {
-            return try recordType(only, in: container).map { [only: $0] } ?? [:]
-        }
         var types: [String: StoredRecordType] = [:]
         guard !names.isEmpty else { return types }
+        let wanted = JSONText(names)
         try connection.each(
             """
-            SELECT field_type.field, field_type.type, field_type.encrypted, field_type.record_type
+            SELECT field_type.record_type, field_type.field, field_type.type,
+                field_type.encrypted, field_type.indexes
             FROM json_each(?) AS wanted CROSS JOIN field_type
             WHERE field_type.container = ? AND field_type.environment = ?
                 AND field_type.record_type = \(JSONText.string("wanted.value"))
             """,
-            JSONText(names), container.container, container.environment
+            wanted, container.container, container.environment
         ) { columns in
-            try types[columns.text(3), default: StoredRecordType()].addField(columns)
+            try types[columns.text(0), default: StoredRecordType()].addField(columns)
+            return true
+        }
+        try connection.each(
+            """
+            SELECT schema_trait.record_type, schema_trait.kind, schema_trait.name,
+                schema_trait.bits
+            FROM json_each(?) AS wanted CROSS JOIN schema_trait
+            WHERE schema_trait.container = ? AND schema_trait.environment = ?
+                AND schema_trait.record_type = \(JSONText.string("wanted.value"))
+            ORDER BY schema_trait.record_type, schema_trait.kind, schema_trait.name
+            """,
+            wanted, container.container, container.environment
+        ) { columns in
+            types[columns.text(0)]?.addTrait(columns)
             return true
         }
         return types
     }
 
-    /// Returns what is known of one type; nil if no record ever had it.
-    private func recordType(
-        _ name: String, in container: ContainerKey
-    ) throws -> StoredRecordType? {
-        var type: StoredRecordType?
+    package func schemaDefinition(of container: ContainerKey) throws -> SchemaDefinition {
+        var schema = SchemaDefinition()
         try connection.each(
             """
-            SELECT field, type, encrypted FROM field_type
-            WHERE container = ? AND environment = ? AND record_type = ?
+            SELECT record_type, field, type, encrypted, indexes FROM field_type
+            WHERE container = ? AND environment = ?
             """,
-            container.container, container.environment, name
+            container.container, container.environment
         ) { columns in
-            try type[default: StoredRecordType()].addField(columns)
+            try schema.types[columns.text(0), default: StoredRecordType()].addField(columns)
             return true
         }
-        return type
+        try connection.each(
+            """
+            SELECT record_type, kind, name, bits FROM schema_trait
+            WHERE container = ? AND environment = ? ORDER BY record_type, kind, name
+            """,
+            container.container, container.environment
+        ) { columns in
+            if SchemaTraitKind(rawValue: columns.text(1)) == .role {
+                schema.roles.insert(columns.text(2))
+            } else {
+                schema.types[columns.text(0)]?.addTrait(columns)
+            }
+            return true
+        }
+        return schema
+    }
+
+    package func schemaDeployments(
+        to container: ContainerKey, limit: Int
+    ) throws -> [SchemaDeployment] {
+        try connection.rows(
+            """
+            SELECT number, deployed_at, author, changes FROM schema_deployment
+            WHERE container = ? AND environment = ? ORDER BY number DESC LIMIT ?
+            """,
+            container.container, container.environment, Int64(limit)
+        ) { columns in
+            SchemaDeployment(
+                number: columns.int(0), deployedAt: Instant(rawValue: columns.int(1)),
+                author: columns.text(2),
+                changes: columns.text(3).split(separator: "\n").map(String.init))
+        }
+    }
+
+    package func queryUses(in container: ContainerKey, limit: Int) throws -> [QueryUse] {
+        try connection.rows(
+            """
+            SELECT kind, record_type, text, needs FROM query_use
+            WHERE container = ? AND environment = ? ORDER BY used_at DESC LIMIT ?
+            """,
+            container.container, container.environment, Int64(limit)
+        ) { columns in
+            QueryUse(
+                kind: try columns.value(0), recordType: columns.text(1), text: columns.text(2),
+                needs: columns.text(3).split(separator: "\n").compactMap {
+                    IndexNeed(stored: $0)
+                })
+        }
     }
 
     package func schemaRevision(of container: ContainerKey) throws -> SchemaRevision {
@@ -76,16 +143,27 @@ extension SQLiteReading {
 extension StoredRecordType {
     /// Adds the field of a row, unless the row only shows that its type exists.
     fileprivate mutating func addField(_ columns: Columns) throws {
-        let field = columns.text(0)
+        let field = columns.text(1)
         guard !field.isEmpty else { return }
-        fields[field] = StoredField(try columns.value(1), isEncrypted: columns.bool(2))
+        // Of before there were indexes, a field has all of them.
+        let indexes = columns.optionalInt(4).map { FieldIndexes(rawValue: Int($0)) }
+        fields[field] = StoredField(
+            try columns.value(2), isEncrypted: columns.bool(3), indexes: indexes)
     }
-}
 
-extension Optional {
-    /// The wrapped value, which is `value` if there was none.
-    fileprivate subscript(default value: Wrapped) -> Wrapped {
-        get { self ?? value }
-        set { self = newValue }
+    /// Adds what a row states of the type.
+    fileprivate mutating func addTrait(_ columns: Columns) {
+        let (name, bits) = (columns.text(2), Int(columns.int(3)))
+        switch SchemaTraitKind(rawValue: columns.text(1)) {
+        case .system:
+            guard let field = SchemaSystemField(rawValue: name) else { return }
+            systemIndexes = systemIndexes ?? [:]
+            systemIndexes?[field] = FieldIndexes(rawValue: bits)
+        case .grant:
+            // The empty name comes first of all.
+            if name.isEmpty { grants = RecordGrants([:]) }
+            grants[name] = RecordRights(rawValue: bits)
+        case .role, nil: return
+        }
     }
 }

@@ -48,6 +48,23 @@ extension SQLiteReading {
             user, permission
         ) { try $0.value(0) }
     }
+
+    package func roles(of user: UserID) throws -> Set<String> {
+        Set(try connection.rows("SELECT role FROM user_role WHERE user = ?", user) { $0.text(0) })
+    }
+
+    package func users(
+        withRole role: String, in container: ContainerKey, limit: Int
+    ) throws -> [StoredUser] {
+        try connection.rows(
+            """
+            SELECT \(StoredUser.columns) FROM user_role CROSS JOIN user ON user.id = user_role.user
+            WHERE user_role.role = ? AND user.container = ? AND user.environment = ?
+            ORDER BY user.id LIMIT ?
+            """,
+            role, container.container, container.environment, limit, read: StoredUser.init
+        )
+    }
 }
 
 extension StoredUser {

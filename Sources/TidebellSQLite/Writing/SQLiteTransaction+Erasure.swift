@@ -198,6 +198,14 @@ extension SQLiteTransaction {
         (
             nil,
             """
+            DELETE FROM user_role WHERE (user, role) IN
+                (SELECT user, role FROM user_role WHERE user = ? LIMIT ?)
+            RETURNING 1
+            """
+        ),
+        (
+            nil,
+            """
             DELETE FROM awaited_upload WHERE token_hash IN
                 (SELECT token_hash FROM awaited_upload WHERE owner = ? LIMIT ?) RETURNING 1
             """

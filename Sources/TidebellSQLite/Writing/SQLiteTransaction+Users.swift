@@ -39,4 +39,13 @@ extension SQLiteTransaction {
             user, permission, answer
         )
     }
+
+    func setRole(_ role: String, of user: UserID, isGiven: Bool) throws {
+        try connection.run(
+            isGiven
+                ? "INSERT INTO user_role (user, role) VALUES (?, ?) ON CONFLICT DO NOTHING"
+                : "DELETE FROM user_role WHERE user = ? AND role = ?",
+            user, role
+        )
+    }
 }

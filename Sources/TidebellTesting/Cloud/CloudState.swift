@@ -21,6 +21,8 @@ final class CloudState: Sendable {
     }
 
     let defaultContainer: String
+    /// The environment of devices that are made without one.
+    let environment: TestCloud.Environment
     let clock: ManualClock
     /// The clock, for the server, which also reads the time of day from it.
     let time: Time
@@ -48,6 +50,7 @@ final class CloudState: Sendable {
 
     init(
         defaultContainer: String,
+        environment: TestCloud.Environment,
         usesSockets: Bool,
         limits: ServerLimits,
         strictness: ServerStrictness,
@@ -62,6 +65,7 @@ final class CloudState: Sendable {
         apns?.follow(clock)
         self.safetyLimit = safetyLimit
         self.defaultContainer = defaultContainer
+        self.environment = environment
         self.usesSockets = usesSockets
         self.clock = clock
         time = Time(now: { clock.instant }, clock: KitClock(clock: clock, device: nil))

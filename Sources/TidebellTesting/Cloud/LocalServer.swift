@@ -155,6 +155,12 @@ final class LocalServer: Sendable {
     /// Users and tokens.
     var accounts: Accounts { cloud.accounts }
 
+    /// What development asked for, until the store has it.
+    var queryUses: QueryUses { cloud.webServices.cloud.queryUses }
+
+    /// The schemas of containers.
+    var schemas: Schemas { Schemas(store: store, time: cloud.webServices.cloud.time) }
+
     /// Whether nothing is on its way to Apple's push service, nor can be now.
     func isSettledWithApple() async throws -> Bool {
         try await cloud.apns.isSettled()

@@ -11,7 +11,7 @@ import TidebellCore
 /// |---|---|---|
 /// | a subscription without `notificationInfo` | `invalidArguments` | the header of `CKSubscription` (SUB-68) |
 /// | `desiredKeys` of a zone or database subscription | `invalidArguments` | malhal.com, "CKRecordZoneSubscription Notes" |
-/// | a query without conditions, unless ``withQueryableRecordNames(of:)`` names its type | `invalidArguments` | QUERY-14 |
+/// | a query without conditions, unless ``withQueryableRecordNames(of:)`` or a schema's file gives its type the index | `invalidArguments` | QUERY-14 |
 /// | a container other than the cloud's, unless ``withContainers(_:)`` names it | `badContainer` | ERR-14 |
 ///
 /// Query and zone subscriptions that fire like another are refused by any cloud (SUB-32), as is one whose ID a
@@ -19,9 +19,10 @@ import TidebellCore
 ///
 /// Rules that are not published are not checked: which field names besides those with an underscore
 /// are reserved, which indexes a new record type has in development, and whether an app may have
-/// several database subscriptions, or save an equal subscription again (SUB-31, SUB-34). Nor is
-/// what a production schema lacks: in both environments, record types and fields come into being by
-/// use.
+/// several database subscriptions, or save an equal subscription again (SUB-31, SUB-34).
+///
+/// What production's schema lacks is refused in any cloud: see `TestCloud(environment:schema:)` and
+/// ``TestCloud/checkSchema(_:)``.
 public struct ServerStrictness: Sendable, Hashable {
     private let isStrict: Bool
     private var queryable: Set<String> = []

@@ -8,8 +8,8 @@ extension TestCloud {
     /// that did not occur.
     ///
     /// Call it last, while you hold the devices whose pushes are to count;
-    /// ``run(container:sockets:limits:strictness:seed:clock:apns:safetyLimit:isolation:_:)`` does
-    /// both. It settles the cloud first, so that pushes under way count. Take pushes that you do
+    /// ``run(container:environment:schema:sockets:limits:strictness:seed:clock:apns:safetyLimit:isolation:_:)``
+    /// does both. It settles the cloud first, so that pushes under way count. Take pushes that you do
     /// not want to check with ``TestDevice/takePushes()``.
     ///
     /// ```swift

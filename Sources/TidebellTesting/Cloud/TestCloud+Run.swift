@@ -17,6 +17,8 @@ extension TestCloud {
     ///
     /// - Parameters:
     ///   - container: The container of `CKContainer.default()` on all devices.
+    ///   - environment: The environment of devices that are made without one.
+    ///   - schema: The path of a `.ckdb` file that both environments begin with.
     ///   - sockets: Whether devices reach the server over HTTP on 127.0.0.1.
     ///   - limits: The limits of the server.
     ///   - strictness: Whether to refuse requests that only Apple's servers refuse.
@@ -30,6 +32,8 @@ extension TestCloud {
     ///   everything that is left over. The cloud is stopped in every case.
     public static func run<Value>(
         container: String = TestCloud.defaultContainer,
+        environment: Environment = .development,
+        schema: String? = nil,
         sockets: Bool = false,
         limits: ServerLimits = ServerLimits(),
         strictness: ServerStrictness = .lenient,
@@ -41,9 +45,9 @@ extension TestCloud {
         _ body: (TestCloud) async throws -> Value
     ) async throws -> Value {
         let cloud = try await TestCloud(
-            container: container, sockets: sockets, limits: limits, strictness: strictness,
-            seed: seed, clock: clock,
-            apns: apns, safetyLimit: safetyLimit
+            container: container, environment: environment, schema: schema, sockets: sockets,
+            limits: limits, strictness: strictness, seed: seed, clock: clock, apns: apns,
+            safetyLimit: safetyLimit
         )
         cloud.state.keepDevices(true)
         defer { cloud.state.keepDevices(false) }

@@ -69,7 +69,7 @@ extension TestCloud {
         try await state.begin(with: snapshot.tokens)
     }
 
-    /// Empties the cloud. Devices are kept, signed in to new and empty accounts and registered for
+    /// Empties the cloud, up to the schema of its file. Devices are kept, signed in to new and empty accounts and registered for
     /// pushes as before, and the clock is not changed.
     ///
     /// Earlier change tokens have expired; faults that have not occurred, and pushes that were not
@@ -85,6 +85,7 @@ extension TestCloud {
         }
         state.replaceNames(accounts: [], paths: [])
         try await state.begin(with: [])
+        if let schema { try await useSchema(schema) }
     }
 }
 

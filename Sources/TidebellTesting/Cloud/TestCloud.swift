@@ -23,7 +23,7 @@ public final class TestCloud: Sendable {
     public enum Environment: String, Sendable, CaseIterable {
         /// For the development of apps; record types are created by saving records.
         case development
-        /// For apps in use.
+        /// For apps in use; it has what was deployed to it.
         case production
     }
 
@@ -36,11 +36,17 @@ public final class TestCloud: Sendable {
     public static let defaultSafetyLimit = Duration.seconds(600)
 
     let state: CloudState
+    /// The file of the schema that both environments begin with.
+    let schema: String?
 
     /// Starts a cloud.
     ///
     /// - Parameters:
     ///   - container: The container of `CKContainer.default()` on all devices.
+    ///   - environment: The environment of devices that are made without one.
+    ///   - schema: The path of a `.ckdb` file, in the CloudKit Schema Language, that both environments
+    ///     begin with: in production, what it lacks is refused, so that a test finds it. Nil for an
+    ///     empty schema. See ``checkSchema(_:)`` for what a test in development used.
     ///   - sockets: Whether devices reach the server over HTTP on 127.0.0.1, as real devices do,
     ///     instead of by function calls.
     ///   - limits: The limits of the server.
@@ -53,6 +59,8 @@ public final class TestCloud: Sendable {
     ///     a test fail that would hang otherwise.
     public init(
         container: String = TestCloud.defaultContainer,
+        environment: Environment = .development,
+        schema: String? = nil,
         sockets: Bool = false,
         limits: ServerLimits = ServerLimits(),
         strictness: ServerStrictness = .lenient,
@@ -61,8 +69,10 @@ public final class TestCloud: Sendable {
         apns: FakeAPNs? = nil,
         safetyLimit: Duration = TestCloud.defaultSafetyLimit
     ) async throws {
+        self.schema = schema
         state = try CloudState(
             defaultContainer: container,
+            environment: environment,
             usesSockets: sockets,
             limits: limits,
             strictness: strictness,
@@ -72,6 +82,7 @@ public final class TestCloud: Sendable {
             safetyLimit: safetyLimit
         )
         try await state.start()
+        if let schema { try await useSchema(schema) }
     }
 
     /// The clock of the server and of all devices.
@@ -81,12 +92,12 @@ public final class TestCloud: Sendable {
     ///
     /// - Parameters:
     ///   - user: The name of the account; nil for a device without a signed-in user.
-    ///   - environment: The environment whose data the device works with.
+    ///   - environment: The environment whose data the device works with; nil for the cloud's.
     public func device(
         user: String?,
-        environment: Environment = .development
+        environment: Environment? = nil
     ) async throws -> TestDevice {
-        try await state.makeDevice(user: user, environment: environment)
+        try await state.makeDevice(user: user, environment: environment ?? state.environment)
     }
 
     /// Adds a verified email address or phone number to a user, by which others can invite them to

@@ -8,6 +8,8 @@ public enum TestCloudError: Error, Sendable, CustomStringConvertible {
     case unexpectedPushes(String)
     /// A test ended, and these things were left over.
     case leftOver([String])
+    /// Production would refuse what the test used in development: what its schema lacks.
+    case schemaLacks([String])
     /// The cloud was used in a way it does not support.
     case misuse(String)
 
@@ -19,6 +21,8 @@ public enum TestCloudError: Error, Sendable, CustomStringConvertible {
         case .unexpectedPushes(let list): "Unexpected pushes: \(list)"
         case .leftOver(let list):
             "Left over at the end of the test: \(list.joined(separator: "; "))"
+        case .schemaLacks(let missing):
+            "The schema lacks what was used: \(missing.joined(separator: "; "))"
         case .misuse(let reason): reason
         }
     }

@@ -19,6 +19,9 @@ extension WireProtocol {
         FetchNotificationChanges.self, MarkNotificationsRead.self, ModifyBadge.self,
 
         ExplainPush.self, AddServerKey.self, ListServerKeys.self, RevokeServerKey.self,
+        ExportSchema.self, ImportSchema.self, ValidateSchema.self, DiffSchema.self,
+        DeploySchema.self, ListDeployments.self, IndexField.self, ResetSchema.self,
+        CheckSchema.self,
         MoveClock.self, InjectFaults.self,
         ReportHealth.self, ReportReadiness.self, ReportVersion.self, ReportMetrics.self,
         PollCourier.self,

@@ -50,15 +50,15 @@ struct ZoneAccessTests {
         Row(scope: .private, caller: .nobody, spellings: all, found: signIn),
         Row(
             scope: .public, caller: .anna, spellings: all,
-            found: ["stored in public of all, creatorWrites"] + missing.dropFirst()
+            found: ["stored in public of all, byGrants"] + missing.dropFirst()
         ),
         Row(
             scope: .public, caller: .otto, spellings: all,
-            found: ["stored in public of all, creatorWrites"] + missing.dropFirst()
+            found: ["stored in public of all, byGrants"] + missing.dropFirst()
         ),
         Row(
             scope: .public, caller: .nobody, spellings: all,
-            found: ["stored in public of all, creatorWrites"] + missing.dropFirst()
+            found: ["stored in public of all, byGrants"] + missing.dropFirst()
         ),
         // Nothing is shared.
         Row(scope: .shared, caller: .anna, spellings: all, found: missing),

@@ -187,7 +187,7 @@ struct QuotaTests {
             call: bench.call(limits: quota))
         #expect(own.map(\.summary) == ["a=tide"])
         // Another container is no way round it.
-        let elsewhere = ContainerKey(container: "iCloud.org.other", environment: .production)
+        let elsewhere = ContainerKey(container: "iCloud.org.other", environment: .development)
         let user = try await bench.store.write(.everything) {
             try $0.makeUser(
                 of: bench.anna.account, in: elsewhere,

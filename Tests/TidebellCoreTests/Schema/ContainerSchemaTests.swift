@@ -194,8 +194,10 @@ struct ContainerSchemaTests {
 
     private static let deployed = ContainerSchema(
         ["Note": StoredRecordType(fields: ["title": StoredField(.string)])],
-        growth: .byDeployment
+        of: ContainerKey(container: "iCloud.org.example.app", environment: .production)
     )
+    private static let advice =
+        "; once development has it, deploy it: tidebell schema deploy iCloud.org.example.app"
 
     @Test(
         "ENV-1: a schema that grows by deployment refuses types and fields it does not know",
@@ -220,17 +222,17 @@ struct ContainerSchemaTests {
             #expect(reason == nil)
             #expect(conformed.additions.isEmpty)
         } catch let error as WireError {
-            #expect(error == .badRequest(reason ?? "nothing"))
+            #expect(error == .badRequest(reason.map { $0 + Self.advice } ?? "nothing"))
         }
     }
 
     @Test("ENV-1: a subscription waits for fields only where saving makes them")
     func awaitedFields() throws {
-        let growing = ContainerSchema([:], growth: .bySaving)
+        let growing = ContainerSchema([:], of: Bench.container)
         #expect(growing.awaited("Note").problem(withUnknown: "size") == nil)
         #expect(
             Self.deployed.awaited("Note").problem(withUnknown: "size")
-                == "Did not find field: 'size' in type 'Note'"
+                == "Did not find field: 'size' in type 'Note'" + Self.advice
         )
     }
 }
@@ -256,5 +258,19 @@ private final class CountingReader: SchemaReading {
 
     func recordTypeNames(in container: ContainerKey, limit: Int) throws -> [String] {
         try base.recordTypeNames(in: container, limit: limit)
+    }
+
+    func schemaDefinition(of container: ContainerKey) throws -> SchemaDefinition {
+        try base.schemaDefinition(of: container)
+    }
+
+    func queryUses(in container: ContainerKey, limit: Int) throws -> [QueryUse] {
+        try base.queryUses(in: container, limit: limit)
+    }
+
+    func schemaDeployments(
+        to container: ContainerKey, limit: Int
+    ) throws -> [SchemaDeployment] {
+        try base.schemaDeployments(to: container, limit: limit)
     }
 }

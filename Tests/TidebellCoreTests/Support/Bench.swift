@@ -209,3 +209,10 @@ extension FetchZoneChanges.ZoneAnswer {
         if case .failed(_, let error) = self { error } else { nil }
     }
 }
+
+extension SubscriptionResult {
+    /// The error, if it is one.
+    var error: WireError? {
+        if case .failed(_, let error) = self { error } else { nil }
+    }
+}

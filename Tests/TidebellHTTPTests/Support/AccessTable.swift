@@ -130,6 +130,12 @@ struct AccessTokens: Sendable {
         self.api = api
         self.container = container
         let accounts = api.cloud.accounts
+        if container.environment == .production {
+            // As a deployment leaves it.
+            try await api.cloud.store.write(.catalogue(container)) {
+                try $0.addRecordTypes(["Note": StoredRecordType()], in: container)
+            }
+        }
         let otherContainer = ContainerKey(
             container: Self.otherContainer, environment: container.environment)
         let otherEnvironment = ContainerKey(

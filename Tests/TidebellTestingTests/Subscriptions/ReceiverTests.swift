@@ -93,6 +93,9 @@ struct ReceiverTests {
     @Test("SUB-11: development and production do not notify one another")
     func environments() async throws {
         let home = try await home()
+        try await home.laptop.privateDatabase.save(item("first"))
+        _ = try await home.phone.nextPush()
+        try await home.cloud.deploySchema()
         let released = try await home.cloud.device(user: "anna", environment: .production)
         try await released.registerForRemoteNotifications()
         try await released.privateDatabase.save(CKRecordZone(zoneID: Household.feed))

@@ -29,11 +29,6 @@ extension TokenReading {
         guard let token = try token(hash: hash, .api) else { return false }
         return token.isValid(at: now) && (token.container ?? container) == container
     }
-
-    /// Whether a management token with this hash exists and is valid now.
-    package func hasAdminToken(hash: [UInt8], at now: Instant) throws -> Bool {
-        try token(hash: hash, .management)?.isValid(at: now) ?? false
-    }
 }
 
 extension StoredToken {

@@ -22,6 +22,13 @@ package protocol UserReading {
     /// before the first answer.
     func permission(_ permission: ApplicationPermission, of user: UserID) throws
         -> PermissionAnswer?
+
+    /// Returns the roles of a container's own that the user has (web-services 7).
+    func roles(of user: UserID) throws -> Set<String>
+
+    /// Returns the users of a container who have a role, no more than the limit.
+    func users(withRole role: String, in container: ContainerKey, limit: Int) throws
+        -> [StoredUser]
 }
 
 /// Users are made, and what they permit apps is kept.
@@ -40,4 +47,7 @@ package protocol UserWriting: UserReading {
     func setPermission(
         _ permission: ApplicationPermission, of user: UserID, to answer: PermissionAnswer?
     ) throws
+
+    /// Gives the user a role, or takes it away.
+    func setRole(_ role: String, of user: UserID, isGiven: Bool) throws
 }

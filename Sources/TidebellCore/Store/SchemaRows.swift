@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TidebellWire
+
+/// All that a container has in one environment beside data: its roles and record types.
+package struct SchemaDefinition: Sendable, Hashable {
+    /// The container's own roles; those of the system are everywhere.
+    package var roles: Set<String>
+    /// By name.
+    package var types: [String: StoredRecordType]
+
+    package init(roles: Set<String> = [], types: [String: StoredRecordType] = [:]) {
+        self.roles = roles
+        self.types = types
+    }
+}
+
+/// What a container's schema states of a record type.
+package struct StoredRecordType: Sendable, Hashable {
+    /// By name; of a type of which no record ever had a field, none.
+    package var fields: [String: StoredField]
+    /// What is indexed of the fields that every record has; nil where nobody stated it, which is
+    /// all of it (QUERY-15).
+    package var systemIndexes: [SchemaSystemField: FieldIndexes]?
+    /// Who may do what with its records in the public database.
+    package var grants: RecordGrants
+
+    package init(
+        fields: [String: StoredField] = [:],
+        systemIndexes: [SchemaSystemField: FieldIndexes]? = nil,
+        grants: RecordGrants = .standard
+    ) {
+        self.fields = fields
+        self.systemIndexes = systemIndexes
+        self.grants = grants
+    }
+
+    /// What is indexed of a field that every record has.
+    package func indexes(of field: SchemaSystemField) -> FieldIndexes {
+        guard let systemIndexes else { return field.allIndexes }
+        return systemIndexes[field] ?? []
+    }
+}
+
+/// What a container's schema states of a field.
+package struct StoredField: Sendable, Hashable {
+    package var type: FieldType
+    /// Whether its values are stored encrypted (REC-11).
+    package var isEncrypted: Bool
+    /// What queries can ask of it.
+    package var indexes: FieldIndexes
+
+    /// Creates a field.
+    ///
+    /// - Parameter indexes: nil for all that its type can have, as a field gets them that is made
+    ///   by its first value (QUERY-15).
+    package init(_ type: FieldType, isEncrypted: Bool = false, indexes: FieldIndexes? = nil) {
+        self.type = type
+        self.isEncrypted = isEncrypted
+        self.indexes = indexes ?? (isEncrypted ? [] : .all(of: type))
+    }
+}
+
+/// What of a field is indexed, which is what queries can ask of it (QUERY-14); numbers are those
+/// of stores.
+package struct FieldIndexes: OptionSet, Sendable, Hashable {
+    package var rawValue: Int
+
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Whether it is equal, or among others.
+    package static let queryable = FieldIndexes(rawValue: 1)
+    /// Whether it stands before another, and the order of what is found.
+    package static let sortable = FieldIndexes(rawValue: 2)
+    /// Which words are in it.
+    package static let searchable = FieldIndexes(rawValue: 4)
+
+    /// The indexes with their words in the schema language, in its order.
+    package static let words: [(index: FieldIndexes, word: String)] = [
+        (.queryable, "QUERYABLE"), (.sortable, "SORTABLE"), (.searchable, "SEARCHABLE"),
+    ]
+
+    /// All that fields of a type can have, unless they are encrypted.
+    package static func all(of type: FieldType) -> FieldIndexes {
+        switch type {
+        case .asset, .assetList: []
+        case .string: [.queryable, .sortable, .searchable]
+        case .stringList: [.queryable, .searchable]
+        case .int64, .double, .timestamp, .location: [.queryable, .sortable]
+        default: .queryable
+        }
+    }
+
+    /// The words of the schema language, such as `QUERYABLE SORTABLE`.
+    package var text: String {
+        Self.words.filter { contains($0.index) }.map(\.word).joined(separator: " ")
+    }
+}
+
+/// The fields that records of every type have, by their names in schemas (web-services 7).
+package enum SchemaSystemField: String, Sendable, Hashable, CaseIterable {
+    case createTime = "___createTime"
+    case createdBy = "___createdBy"
+    case etag = "___etag"
+    case modTime = "___modTime"
+    case modifiedBy = "___modifiedBy"
+    case recordID = "___recordID"
+
+    /// Creates the field that a filter or a sort key names; nil for one that schemas do not list,
+    /// and which can always be asked for.
+    package init?(_ field: WireFilter.SystemField) {
+        self.init(rawValue: field.schemaName)
+    }
+
+    /// The type that schemas give it.
+    package var type: FieldType {
+        switch self {
+        case .createTime, .modTime: .timestamp
+        case .createdBy, .modifiedBy, .recordID: .reference
+        case .etag: .string
+        }
+    }
+
+    /// All that can be indexed of it.
+    package var allIndexes: FieldIndexes {
+        switch self {
+        case .createTime, .modTime, .recordID: [.queryable, .sortable]
+        case .createdBy, .modifiedBy: .queryable
+        case .etag: []
+        }
+    }
+}
+
+/// What a role may do with the records of a type; numbers are those of stores.
+package struct RecordRights: OptionSet, Sendable, Hashable {
+    package var rawValue: Int
+
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    package static let read = RecordRights(rawValue: 1)
+    package static let create = RecordRights(rawValue: 2)
+    package static let write = RecordRights(rawValue: 4)
+
+    /// The rights with their words in the schema language, in its order.
+    package static let words: [(right: RecordRights, word: String)] = [
+        (.read, "READ"), (.create, "CREATE"), (.write, "WRITE"),
+    ]
+
+    /// The words of the schema language, such as `READ, WRITE`.
+    package var text: String {
+        Self.words.filter { contains($0.right) }.map(\.word).joined(separator: ", ")
+    }
+}
+
+/// Which roles may do what with the records of a type, in the public database (ACCT-7).
+package struct RecordGrants: Sendable, Hashable {
+    /// Everybody, signed in or not.
+    package static let world = "_world"
+    /// Everybody who is signed in.
+    package static let icloud = "_icloud"
+    /// Who created the record.
+    package static let creator = "_creator"
+    /// The roles that every container has.
+    package static let systemRoles: Set = [world, icloud, creator]
+
+    /// What a type has about which nobody stated anything: everybody reads, who is signed in
+    /// creates, and the creator writes.
+    package static let standard = RecordGrants([
+        world: .read, icloud: .create, creator: .write,
+    ])
+
+    /// By role; without those that may do nothing.
+    package private(set) var rights: [String: RecordRights]
+
+    package init(_ rights: [String: RecordRights]) {
+        self.rights = rights.filter { !$0.value.isEmpty }
+    }
+
+    package subscript(role: String) -> RecordRights {
+        get { rights[role] ?? [] }
+        set { rights[role] = newValue.isEmpty ? nil : newValue }
+    }
+
+    /// Whether there can be users who may not read every record.
+    package var mayHide: Bool {
+        !rights(of: [Self.world, Self.icloud]).contains(.read)
+    }
+
+    /// What the roles may do together.
+    package func rights(of roles: some Sequence<String>) -> RecordRights {
+        roles.reduce(into: []) { $0.formUnion(self[$1]) }
+    }
+}
+
+/// A change of a schema by the operator: what production got, when and from whom.
+package struct SchemaDeployment: Sendable, Hashable {
+    /// 1 is the first of the container.
+    package var number: Int64
+    package var deployedAt: Instant
+    /// Who did it: an account of the machine, or the name of a management token.
+    package var author: String
+    /// What changed, a line each, as in ``SchemaChange/line``.
+    package var changes: [String]
+
+    package init(number: Int64, deployedAt: Instant, author: String, changes: [String]) {
+        self.number = number
+        self.deployedAt = deployedAt
+        self.author = author
+        self.changes = changes
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// The record types that the query subscriptions of a pass are about, and the roles of who has them,
+/// each read once.
+///
+/// All within one snapshot.
+struct CandidateTypes {
+    private struct Key: Hashable {
+        var container: ContainerKey
+        var type: String
+    }
+
+    /// Nil for a type that the schema does not have.
+    private var known: [Key: StoredRecordType?] = [:]
+    private var roles: [UserID: Set<String>] = [:]
+
+    /// Takes out the subscriptions that fire nothing as long as their type's schema is what it is
+    /// (SUB-26).
+    mutating func removeSilent(
+        from candidates: inout [StoredSubscription], in database: DatabaseKey,
+        _ reader: some SchemaReading & UserReading
+    ) throws {
+        let container = database.container
+        let isPublic = database.scope == .public
+        let types = Set(
+            candidates.lazy.map(\.subscription)
+                .filter { $0.kind == .query && (isPublic || !$0.filters.isEmpty) }
+                .compactMap(\.recordType))
+        guard !types.isEmpty else { return }
+        let missing = types.filter { known[Key(container: container, type: $0)] == nil }
+        if !missing.isEmpty {
+            let found = try reader.recordTypes(missing, in: container)
+            for type in missing {
+                known.updateValue(found[type], forKey: Key(container: container, type: type))
+            }
+        }
+        try candidates.removeAll { candidate in
+            guard candidate.subscription.kind == .query,
+                let name = candidate.subscription.recordType,
+                let type = known[Key(container: container, type: name)] ?? nil
+            else { return false }
+            if type.indexSilencing(candidate.subscription) != nil { return true }
+            guard isPublic, type.grants.mayHide else { return false }
+            return try !type.grants.rights(of: roles(of: candidate.user, reader)).contains(.read)
+        }
+    }
+
+    private mutating func roles(
+        of user: UserID, _ reader: some UserReading
+    ) throws -> Set<String> {
+        if let known = roles[user] { return known }
+        let found = try reader.roles(of: user)
+            .union([RecordGrants.world, RecordGrants.icloud])
+        roles[user] = found
+        return found
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellWire
+
+@Suite("What roles may do in the public database")
+struct GrantTests {
+    private static let container = Bench.container
+    private let bench: Bench
+
+    init() async throws {
+        bench = try await Bench()
+        try await bench.store.write(.catalogue(Bench.container)) {
+            _ = try ImportSchema.run(
+                """
+                DEFINE SCHEMA
+                CREATE ROLE Editor;
+                RECORD TYPE Open (
+                    "___recordID" REFERENCE QUERYABLE,
+                    GRANT READ TO "_world", GRANT CREATE TO "_icloud", GRANT WRITE TO "_creator"
+                );
+                RECORD TYPE Diary (
+                    "___recordID" REFERENCE QUERYABLE,
+                    GRANT CREATE TO "_icloud", GRANT READ, WRITE TO "_creator"
+                );
+                RECORD TYPE News (
+                    "___recordID" REFERENCE QUERYABLE,
+                    GRANT READ TO "_icloud", GRANT READ, CREATE, WRITE TO Editor
+                );
+                """, into: Self.container.container, limits: Limits(), in: $0)
+        }
+    }
+
+    private func call(_ user: StoredUser?) -> Call {
+        var call = bench.call(user, scope: .public)
+        if user == nil { call.user = nil }
+        return call
+    }
+
+    private func save(
+        _ type: String, _ name: String, by user: StoredUser
+    ) async throws -> String? {
+        let operation = ModifyRecords.Operation(
+            .forceUpdate, recordName: name, recordType: type, fields: FieldChanges([:]))
+        return try await bench.modify(operation, zone: "_defaultZone", call: call(user))[0]
+            .error?.reason
+    }
+
+    private func found(_ type: String, by user: StoredUser?) async throws -> [String] {
+        let call = call(user)
+        do {
+            return try await bench.store.read {
+                try QueryRecords.run(
+                    .init(query: WireQuery(recordType: type)), for: call, in: $0)
+            }.records.compactMap(\.record?.recordName)
+        } catch let error as WireError { return [error.reason] }
+    }
+
+    private func seen(_ name: String, by user: StoredUser?) async throws -> String? {
+        try await bench.lookup(name, zone: "_defaultZone", call: call(user))[0].error?.reason
+    }
+
+    /// Gives otto the role, or takes it away.
+    private func setRole(_ isGiven: Bool) async throws {
+        try await bench.store.write(.everything) {
+            try ChangeRole.run(
+                "Editor", of: "otto", in: Self.container, isGiven: isGiven, in: $0)
+        }
+    }
+
+    @Test("ACCT-7: what a type grants is what everybody, users and creators may do")
+    func systemRoles() async throws {
+        let (anna, otto) = (bench.anna, bench.otto)
+        for type in ["Open", "Diary"] {
+            #expect(try await save(type, type, by: anna) == nil)
+            #expect(try await save(type, type, by: anna) == nil)
+            #expect(
+                try await save(type, type, by: otto)
+                    == "WRITE operation not permitted: record '\(type)' was created by another user"
+            )
+        }
+        #expect(
+            try await save("News", "n", by: anna)
+                == "CREATE operation not permitted: the record type 'News' grants it to the roles "
+                + "Editor")
+        let hidden =
+            "READ operation not permitted: the record type 'Diary' grants it to the roles _creator"
+        for user in [anna, otto, nil] { #expect(try await found("Open", by: user) == ["Open"]) }
+        #expect(try await found("Diary", by: anna) == ["Diary"])
+        #expect(try await found("Diary", by: otto) == [])
+        #expect(try await found("Diary", by: nil) == [hidden])
+        #expect(try await seen("Diary", by: anna) == nil)
+        #expect(try await seen("Diary", by: otto) == hidden)
+        #expect(try await seen("Diary", by: nil) == hidden)
+        #expect(try await seen("Open", by: nil) == nil)
+    }
+
+    @Test(
+        "ACCT-7: who has a role of the container may do what types grant to it, as long as they do")
+    func ownRoles() async throws {
+        let (anna, otto) = (bench.anna, bench.otto)
+        try await setRole(true)
+        #expect(try await save("News", "n", by: otto) == nil)
+        #expect(try await found("News", by: anna) == ["n"])
+        #expect(
+            try await found("News", by: nil)
+                == [
+                    "READ operation not permitted: the record type 'News' grants it to the roles "
+                        + "Editor, _icloud"
+                ])
+        let members = try await bench.store.read {
+            try ChangeRole.members(of: "Editor", in: Self.container, $0)
+        }
+        #expect(members == ["otto"])
+        try await setRole(false)
+        #expect(
+            try await save("News", "n", by: otto)
+                == "WRITE operation not permitted: record 'n' is of the type 'News', which grants no "
+                + "WRITE to its creator")
+    }
+
+    @Test("ACCT-7: nobody subscribes to what they may not read")
+    func subscriptions() async throws {
+        func subscribe(_ type: String, _ user: StoredUser) async throws -> String? {
+            let subscription = WireSubscription(
+                subscriptionID: type, kind: .query, recordType: type, firesOn: [.create],
+                notificationInfo: WireNotificationInfo())
+            return try await bench.subscribe(subscription, call(user)).error?.reason
+        }
+        #expect(try await subscribe("Open", bench.anna) == nil)
+        #expect(try await subscribe("News", bench.anna) == nil)
+        #expect(
+            try await subscribe("Diary", bench.anna)
+                == "READ operation not permitted: the record type 'Diary' grants it to the roles "
+                + "_creator")
+    }
+
+    @Test("A role that the schema lacks cannot be given, and its error names those there are")
+    func unknownRole() async throws {
+        let error = await #expect(throws: OperatorError.self) {
+            try await bench.store.write(.everything) {
+                try ChangeRole.run(
+                    "Boss", of: "otto", in: Self.container, isGiven: true, in: $0)
+            }
+        }
+        #expect(
+            error?.description
+                == "iCloud.org.tidebell.tests (development) has no role 'Boss'; it has Editor. A "
+                + "schema's file creates roles.")
+    }
+}
