@@ -8,7 +8,8 @@ import TidebellProcesses
 /// Prints one line for each figure: the median of several runs and their range.
 /// Figures of different machines or days cannot be compared; compare within one run.
 /// Arguments (`matching`, `saves`, `latency`, `fan-out`, `changes`, `queries`, `sharing`, `apple`,
-/// `records`, `first-sync`) choose among them.
+/// `records`, `first-sync`) choose among them; `indexes`, which takes many minutes, runs only where
+/// it is named.
 @main
 struct TidebellBenchmarks {
     static func main() async {
@@ -28,6 +29,11 @@ struct TidebellBenchmarks {
             let wanted = names.isEmpty ? ofOneServer : ofOneServer.intersection(names)
             if !wanted.isEmpty { try await measureOneServer(wanted) }
             if wants("apple") { try await ApplePushBenchmark.run() }
+            if names.contains("indexes") {
+                let bench = try await BenchServer.start()
+                defer { bench.stop() }
+                try await IndexBenchmark(server: bench).run()
+            }
             if wants("records") { try await RecordCodingBenchmark().run() }
         } catch {
             printLine("The benchmarks failed: \(error)")

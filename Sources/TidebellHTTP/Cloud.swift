@@ -15,6 +15,8 @@ package struct Cloud: Sendable {
     package var journal: DeliveryJournal
     /// Called with every native push token that was registered.
     package var nativeTokenRegistered: @Sendable (StoredPushToken, ContainerKey) -> Void
+    /// Called with how each page of a query was found.
+    package var noteQuery: @Sendable (QueryReport) -> Void
     /// Which tokens were used, until the store has them.
     package var tokenUses: TokenUses
     /// The topic of a container's native pushes; nil where none are sent.
@@ -87,6 +89,7 @@ package struct Cloud: Sendable {
         nativeTokenRegistered: @escaping @Sendable (StoredPushToken, ContainerKey) -> Void = {
             _, _ in
         },
+        noteQuery: @escaping @Sendable (QueryReport) -> Void = { _ in },
         tokenUses: TokenUses = TokenUses(),
         queryUses: QueryUses = QueryUses(),
         topic: @escaping @Sendable (ContainerKey) -> String? = { _ in nil },
@@ -116,6 +119,7 @@ package struct Cloud: Sendable {
         self.couriers = couriers
         self.journal = journal
         self.nativeTokenRegistered = nativeTokenRegistered
+        self.noteQuery = noteQuery
         self.tokenUses = tokenUses
         self.queryUses = queryUses
         self.topic = topic

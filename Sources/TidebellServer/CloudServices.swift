@@ -35,6 +35,8 @@ package struct CloudServices: Sendable {
         @Sendable (@escaping @Sendable (PassStep) async throws -> Void) -> PushPipeline
     /// What lets records follow into shares and out of them.
     private let settling: HierarchySettling
+    /// What makes and drops the indexes of queries.
+    package let indexing: FieldIndexing
     /// What removes what nobody needs any more.
     package let maintenance: Maintenance
 
@@ -141,6 +143,8 @@ package struct CloudServices: Sendable {
             queryUses: queryUses, limits: limits, time: time, logger: logger
         )
         settling = HierarchySettling(store: store, time: time, logger: logger)
+        let indexing = FieldIndexing(store: store, limits: limits, time: time, logger: logger)
+        self.indexing = indexing
         let shares = Shares(limits: shares, clock: time.clock, metrics: httpMetrics)
         webServices = WebServices(
             cloud: Cloud(
@@ -150,6 +154,7 @@ package struct CloudServices: Sendable {
                 couriers: couriers,
                 journal: journal,
                 nativeTokenRegistered: { apns.registered($0, in: $1) },
+                noteQuery: { indexing.note($0) },
                 tokenUses: tokenUses,
                 queryUses: queryUses,
                 topic: { apns.topic(of: $0) },
@@ -183,9 +188,9 @@ package struct CloudServices: Sendable {
 
     /// What must run beside the API, in the order to start it: the journal, which
     /// ends after all that write into it, the pipeline, the routes, what settles
-    /// hierarchies and the maintenance.
+    /// hierarchies, what builds indexes and the maintenance.
     package var services: [any Service] {
-        [journal, pipeline, streams, watch, apns, webhookRoute, settling, maintenance]
+        [journal, pipeline, streams, watch, apns, webhookRoute, settling, indexing, maintenance]
     }
 
     /// Answers a request as the socket would; never fails.

@@ -25,7 +25,7 @@ struct Tidebell: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, InitCommand.self,
             UserCommand.self, APITokenCommand.self, AdminTokenCommand.self,
-            ServerKeyCommand.self, SchemaCommand.self,
+            ServerKeyCommand.self, SchemaCommand.self, QueryCommand.self,
             WebhookCommand.self, PushCommand.self, LoginCommand.self, LogoutCommand.self,
             WhoAmICommand.self, PermissionCommand.self, BackupCommand.self, RestoreCommand.self,
             CheckCommand.self, UsageCommand.self, LimitsCommand.self, RootKeyCommand.self,

@@ -49,8 +49,8 @@ package enum StoreConformance {
     package static let checks: [Check] =
         transactions + concurrency + scopes + databases + zones + zoneChanges + records
         + recordChanges
-        + assets + scans + sharing + settling + addresses + references + retention + model + schema
-        + wholeSchemas + subscriptions
+        + assets + scans + fieldIndexes + sharing + settling + addresses + references + retention
+        + model + schema + wholeSchemas + subscriptions
         + subscriptionMatching + texts
         + outbox + leases
         + explanations + explanationBounds + notifications + badges + history + devices + pushTokens

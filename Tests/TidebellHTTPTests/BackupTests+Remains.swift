@@ -176,6 +176,9 @@ extension BackupTests {
                     DROP TABLE unsettled_record;
                     DROP TABLE ended_hierarchy;
                     DROP TABLE earlier_departure;
+                    DROP TABLE field_index;
+                    DROP TABLE field_index_entry;
+                    ALTER TABLE zone DROP COLUMN indexed;
                     DROP TABLE server_key;
                     DROP TABLE schema_trait;
                     DROP TABLE schema_deployment;

@@ -198,7 +198,7 @@ struct ExplainPushTests {
         limits.explanationRetention = .zero
         let (api, token) = try await api(limits: limits)
         let answer = try await explain("?record=none", in: api, token: token)
-        #expect(answer.text.contains("No change is kept"))
+        #expect(answer.text.contains("No changes are kept"))
     }
 
     @Test("Explanations go when their time is over")

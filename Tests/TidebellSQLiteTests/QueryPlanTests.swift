@@ -12,7 +12,7 @@ import TidebellCore
 struct QueryPlanTests {
     /// What may be read from end to end: the arguments of a call, what is asked
     /// for as a whole, what is kept for explanations, the ends
-    /// of the kept answers and of the outbox's queue, a page just found, tables of few
+    /// of the kept answers and of the outbox's queue, a page or entries just found, tables of few
     /// rows, and at the start all databases; what is erased of
     /// a person is looked for in all that is kept for explanations.
     static let allowedScans: Set = [
@@ -29,6 +29,7 @@ struct QueryPlanTests {
         "SCAN database",
         "SCAN delivery",
         "SCAN ended",
+        "SCAN entry",
         "SCAN kept_answer",
         "SCAN kept_answer_size",
         // Once in an hour, by maintenance.

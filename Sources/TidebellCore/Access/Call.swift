@@ -58,6 +58,9 @@ package struct Call: Sendable {
     package var reportLeniency: @Sendable (_ subject: String, _ warning: String) -> Void = { _, _ in
     }
 
+    /// Called with how a page of a query was found, also where that failed.
+    package var noteQuery: @Sendable (QueryReport) -> Void = { _ in }
+
     /// Creates a call.
     package init(
         container: ContainerKey,

@@ -26,6 +26,12 @@ package struct Limits: Sendable, Hashable {
     /// What one page of a query with an order looks at, which is all records of
     /// the type; a query that would need more is refused.
     package var querySort = ScanBound(records: 100_000, bytes: 128 * 1024 * 1024)
+    /// Indexes of one zone; a query that would need one more looks through the records.
+    package var indexesPerZone = 32
+    /// How long an index is kept that no query uses.
+    package var indexRetention = Duration.seconds(14 * 24 * 3600)
+    /// How long queries do not find what was saved (QUERY-18): to test apps with.
+    package var queryLag = Duration.zero
     /// What a query may look at before it waits for one of the ``longReads``.
     package var quickQuery = ReadBudget(records: 500, bytes: 512 * 1024)
     /// The same for a page of changes, and for records by name.

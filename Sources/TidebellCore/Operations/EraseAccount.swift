@@ -203,6 +203,7 @@ package struct EraseAccount: Sendable {
         record.parent = nil
         record.isDeleted = true
         record.modified.timestamp = now.rawValue
+        // Records of users are not queried (QUERY-11), so that no index has them.
         try transaction.putRecords([record], in: location.zone.key)
         try transaction.putReferences([], from: [name], in: location.zone.key)
         try transaction.putAssetUses([name: []], in: location.zone.key, at: now)

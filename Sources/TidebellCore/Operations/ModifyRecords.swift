@@ -5,7 +5,7 @@ package import TidebellWire
 /// the outbox.
 package typealias RecordSaving = ZoneWriting & RecordWriting & AssetWriting & SchemaReading
     & FieldKeyWriting & OutboxWriting & StorageUseReading & UserReading & AddressReading
-    & ShareWriting & SharedRecordWriting & SettlingWriting
+    & ShareWriting & SharedRecordWriting & SettlingWriting & FieldIndexWriting
 
 extension ModifyRecords {
     /// What saving and deleting records came to.

@@ -3,7 +3,8 @@ package import TidebellWire
 
 extension QueryRecords {
     /// Returns a page of the records of a type that pass all filters, in the order
-    /// asked for (web-services 5.1); without one, by zone and oldest change first.
+    /// asked for (web-services 5.1); without one, by zone, and in that of an index or oldest
+    /// change first.
     ///
     /// What was saved before is found (QUERY-18). A page may be short or empty
     /// though more follows: only a missing marker means that nothing does
@@ -14,7 +15,7 @@ extension QueryRecords {
     package static func run(
         _ request: Request, for call: Call,
         in reader: some ZoneAccessReading & RecordReading & SharedRecordReading & SchemaReading
-            & UserReading,
+            & UserReading & FieldIndexReading,
         returnsSyncToken: Bool = false
     ) throws -> Response {
         // Access, zones
@@ -36,11 +37,14 @@ extension QueryRecords {
         let hash = request.hash(
             in: try named.first?.database.key ?? call.database().key, for: call
         )
+        let log = QueryLog()
+        defer { call.noteQuery(log.report) }
         let search = QuerySearch(
             query: query, zones: zones.compactMap(\.zone),
             hierarchies: zones.first?.hierarchies, roots: zones.first?.sharedRights?.roots ?? [],
             limits: call.limits,
-            limit: call.limits.page(request.resultsLimit, atMost: call.limits.recordsPerPage)
+            limit: call.limits.page(request.resultsLimit, atMost: call.limits.recordsPerPage),
+            now: call.now, log: log
         )
         let page = try search.page(after: try request.start(of: hash), in: reader)
         // Answer

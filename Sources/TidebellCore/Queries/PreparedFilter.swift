@@ -36,9 +36,9 @@ package struct PreparedFilter: Sendable {
     private static func operand(of filter: WireFilter) -> Operand {
         switch (filter.comparator.operand, filter.value) {
         case (.scalar, let value), (.element, let value):
-            return .key(ComparisonKey(value, isName: filter.comparesNames))
+            return .key(ComparisonKey(value, isName: filter.isOfNames))
         case (.choices, .list(_, let elements)), (.list, .list(_, let elements)):
-            let keys = elements.compactMap { ComparisonKey($0, isName: filter.comparesNames) }
+            let keys = elements.compactMap { ComparisonKey($0, isName: filter.isOfNames) }
             return .keys(ValueSet(Set(keys)), areComplete: keys.count == elements.count)
         case (.prefix, .string(let text)): return .prefix(CanonicalText(text))
         case (.tokens, let value): return .tokens(ValueSet(value.tokens ?? []))
@@ -158,12 +158,5 @@ package struct PreparedFilter: Sendable {
     private var operandSize: Int {
         guard case .tokens(let words) = operand else { return filter.value.comparedBytes }
         return words.count * 32
-    }
-}
-
-extension WireFilter {
-    /// Whether strings beside the subject are names of records.
-    fileprivate var comparesNames: Bool {
-        if case .system = subject { true } else { false }
     }
 }

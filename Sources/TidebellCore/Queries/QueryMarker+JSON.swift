@@ -10,9 +10,15 @@ extension QueryMarker {
             case .change(let cursor):
                 writer.member("zone", cursor.zone.rawValue)
                 writer.member("position", cursor.position.rawValue)
+            case .entry(let place):
+                writer.member("zone", place.zone.rawValue)
+                writer.member("source", Int64(place.source))
+                writer.member("key", Base64URL.text(place.key.rawValue))
+                writer.member("position", place.position.rawValue)
+                if let scanned = place.scanned { writer.member("scanned", scanned.rawValue) }
             case .rank(let rank):
                 writer.member("zone", rank.zone.rawValue)
-                writer.member("name", rank.name)
+                writer.member("position", rank.position.rawValue)
                 writer.key("keys")
                 writer.array(rank.keys) { writer, key in
                     guard let key else { return writer.null() }
@@ -26,14 +32,17 @@ extension QueryMarker {
     init(from reader: inout JSONReader) throws {
         var query: UInt64?
         var (zone, position): (Int64?, Int64?)
-        var name: String?
-        var keys: [ComparisonKey?] = []
+        var (source, scanned): (Int64?, Int64?)
+        var key: [UInt8]?
+        var keys: [ComparisonKey?]?
         try reader.readObject { reader, member in
             switch member {
             case "query": query = UInt64(try reader.readString(), radix: 16)
             case "zone": zone = try reader.readInt64()
             case "position": position = try reader.readInt64()
-            case "name": name = try reader.readString()
+            case "source": source = try reader.readInt64()
+            case "scanned": scanned = try reader.readInt64()
+            case "key": key = Base64URL.bytes(try reader.readString())
             case "keys":
                 keys = try reader.readList { reader in
                     try reader.readOptional { try ComparisonKey(from: &$0) }
@@ -41,16 +50,20 @@ extension QueryMarker {
             default: try reader.skipValue()
             }
         }
-        guard let query, let zone = zone.map(ZoneKey.init(rawValue:)) else {
-            throw JSONError("a marker without query or zone")
-        }
-        if let name {
-            self.init(query: query, position: .rank(QueryRank(keys: keys, zone: zone, name: name)))
-        } else if let position {
-            let cursor = RecordCursor(zone: zone, position: .init(rawValue: position))
-            self.init(query: query, position: .change(cursor))
+        guard let query, let zone = zone.map(ZoneKey.init(rawValue:)),
+            let position = position.map(TidebellCore.Position.init(rawValue:))
+        else { throw JSONError("a marker without query, zone or position") }
+        if let keys {
+            let rank = QueryRank(keys: keys, zone: zone, position: position)
+            self.init(query: query, position: .rank(rank))
+        } else if let source, let key {
+            let place = IndexPlace(
+                zone: zone, source: Int(source), key: FieldIndexKey(rawValue: key),
+                position: position, scanned: scanned.map(TidebellCore.Position.init(rawValue:)))
+            self.init(query: query, position: .entry(place))
         } else {
-            throw JSONError("a marker without a position")
+            let cursor = RecordCursor(zone: zone, position: position)
+            self.init(query: query, position: .change(cursor))
         }
     }
 }

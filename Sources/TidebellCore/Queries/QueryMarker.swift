@@ -12,8 +12,19 @@ struct QueryMarker: Sendable, Hashable {
     enum Position: Sendable, Hashable {
         /// Of a query without order: everything up to a change.
         case change(RecordCursor)
+        /// Of a query without order, found by an index: everything up to an entry.
+        case entry(IndexPlace)
         /// Of a query with an order.
         case rank(QueryRank)
+
+        /// The zone that it is in.
+        var zone: ZoneKey {
+            switch self {
+            case .change(let cursor): cursor.zone
+            case .entry(let place): place.zone
+            case .rank(let rank): rank.zone
+            }
+        }
     }
 
     /// The hash of the query, its zones and its database.
@@ -73,12 +84,19 @@ extension QueryRecords.Request {
             throw WireError.badRequest("the continuationMarker was not issued by this server")
         }
         guard marker.query == hash, marker.position.fits(query.sorts) else {
-            throw WireError.badRequest(
-                "the continuationMarker belongs to another query; resend the query and its zone "
-                    + "unchanged, or begin without a marker"
-            )
+            throw WireError.foreignMarker
         }
         return marker.position
+    }
+}
+
+extension WireError {
+    /// A marker that another query was answered with.
+    static var foreignMarker: WireError {
+        .badRequest(
+            "the continuationMarker belongs to another query; resend the query and its zone "
+                + "unchanged, or begin without a marker"
+        )
     }
 }
 
@@ -86,8 +104,24 @@ extension QueryMarker.Position {
     /// Whether a query with these sort keys can go on from here.
     fileprivate func fits(_ sorts: [WireSort]) -> Bool {
         switch self {
-        case .change: sorts.isEmpty
+        case .change, .entry: sorts.isEmpty
         case .rank(let rank): !sorts.isEmpty && rank.keys.count == sorts.count
         }
     }
+}
+
+/// Where a page ended that was found by an index.
+///
+/// The index may be gone by the next page. That one looks through all records then, for those that
+/// stand behind the entry.
+struct IndexPlace: Sendable, Hashable {
+    var zone: ZoneKey
+    /// Which of the query's sources it was (``IndexSource/all(of:)``).
+    var source: Int
+    var key: FieldIndexKey
+    var position: Position
+    /// Up to where the zone was looked through since the index was gone.
+    var scanned: Position?
+
+    var entry: FieldIndexEntry { FieldIndexEntry(key: key, position: position) }
 }

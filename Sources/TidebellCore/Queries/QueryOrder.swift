@@ -7,7 +7,8 @@ import TidebellWire
 /// Values stand as the evaluator orders them: strings whatever their case, numbers
 /// by value, locations by their distance. A record without the value stands first,
 /// and last where descending; one without a location is farther than any. Records
-/// with equal keys stand by zone and name.
+/// with equal keys stand by zone and by when they changed last, in the direction of the first
+/// sort key: an index has them so, read in either direction.
 struct QueryOrder: Sendable {
     let sorts: [WireSort]
 
@@ -40,7 +41,8 @@ struct QueryOrder: Sendable {
             return Self.ascends(one, other, missingIsLast: sort.relativeLocation != nil)
                 == sort.ascending
         }
-        return left.zone == right.zone ? left.name < right.name : left.zone < right.zone
+        let precedes = (left.zone, left.position) < (right.zone, right.position)
+        return precedes == (sorts.first?.ascending ?? true)
     }
 
     /// Whether of two different keys the first is the smaller one.
@@ -58,7 +60,7 @@ struct QueryRank: Sendable, Hashable {
     /// One for each sort key; nil for a value that is missing.
     var keys: [ComparisonKey?]
     var zone: ZoneKey
-    var name: String
+    var position: Position
 }
 
 /// The first ranks of an order out of many that come in any order.

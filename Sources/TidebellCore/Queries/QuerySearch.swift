@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// Looks through the records of a type for one page of a query.
+/// Looks through the records of a type for one page of a query: one by one, or by an index
+/// (``QueryPlanner``); whatever candidates come from, the evaluator decides about each.
 ///
-/// It reads one record at a time and holds no more than a page. Indexes of field
-/// values would come in here, as other sources of candidates.
+/// It reads one record at a time and holds no more than a page.
 struct QuerySearch {
     let query: WireQuery
     /// In the order of their keys.
@@ -16,6 +16,30 @@ struct QuerySearch {
     let limits: Limits
     /// The most records of the page.
     let limit: Int
+    /// Where it is noted how the page is found.
+    let log: QueryLog
+    let planner: QueryPlanner
+    /// The latest change that is found (QUERY-18); nil for any.
+    private let visibleUntil: Int64?
+
+    init(
+        query: WireQuery, zones: [StoredZone], hierarchies: Set<String>?, roots: Set<String> = [],
+        limits: Limits, limit: Int, now: Instant, log: QueryLog = QueryLog()
+    ) {
+        self.query = query
+        self.zones = zones
+        self.hierarchies = hierarchies
+        self.roots = roots
+        self.limits = limits
+        self.limit = limit
+        self.log = log
+        visibleUntil =
+            limits.queryLag > .zero ? now.advanced(by: .zero - limits.queryLag).rawValue : nil
+        planner = QueryPlanner(query)
+    }
+
+    /// What a search reads of the store.
+    typealias Reading = RecordReading & SharedRecordReading & FieldIndexReading
 
     /// A record and its zone.
     struct Found {
@@ -31,63 +55,219 @@ struct QuerySearch {
 
     /// Returns the page after a position.
     func page(
-        after start: QueryMarker.Position?, in reader: some RecordReading & SharedRecordReading
+        after start: QueryMarker.Position?, in reader: some Reading
     ) throws -> Page {
-        switch start {
-        case .change(let cursor): try scannedPage(after: cursor, in: reader)
-        case .rank(let rank): try sortedPage(after: rank, in: reader)
-        case nil:
-            query.sorts.isEmpty
-                ? try scannedPage(after: nil, in: reader)
-                : try sortedPage(after: nil, in: reader)
+        if case .entry = start, hierarchies != nil {
+            // No index has what one participant may see, and none of their markers names one.
+            throw WireError.foreignMarker
+        }
+        do {
+            let page =
+                switch start {
+                case .change, .entry: try plainPage(after: start, in: reader)
+                case .rank(let rank): try sortedPage(after: rank, in: reader)
+                case nil:
+                    query.sorts.isEmpty
+                        ? try plainPage(after: nil, in: reader)
+                        : try sortedPage(after: nil, in: reader)
+                }
+            try noteWishes(in: reader)
+            return page
+        } catch let error as WireError {
+            // What was too much without an index is what an index is wished for.
+            try noteWishes(in: reader)
+            throw error
+        }
+    }
+
+    private func noteWishes(in reader: some Reading) throws {
+        guard hierarchies == nil else { return }
+        for part in log.report.zones where part.records >= QueryPlanner.wishedFrom {
+            guard let zone = zones.first(where: { $0.name == part.name }),
+                let wish = try planner.wish(for: zone, after: part, in: reader)
+            else { continue }
+            log.noteWish(wish)
         }
     }
 
     // MARK: Without order
 
-    private func scannedPage(
-        after start: RecordCursor?, in reader: some RecordReading & SharedRecordReading
+    private func plainPage(
+        after start: QueryMarker.Position?, in reader: some Reading
     ) throws -> Page {
         var page = Page()
         var bytes = 0
         var bound = limits.queryScan
-        // The last record that the page has settled, in or out.
+        // The last place that the page has settled.
         var settled = start
-        let filter = CandidateFilter(query, roots: roots)
+        let filter = CandidateFilter(query, roots: roots, until: visibleUntil)
         let enough = {
-            page.next = settled.map(QueryMarker.Position.change)
+            page.next = settled
             return false
         }
-        try scan(after: start, in: reader) { record, cursor in
+        func take(
+            _ record: StoredRecord, at place: QueryMarker.Position, isCandidate: Bool
+        ) throws -> Bool {
+            log.noteRecord()
             guard bound.admits(record) || settled == start else { return enough() }
-            let passes = try filter.passes(record) { work in
-                bound.bytes -= work
-                try reader.noteWork(work)
-            }
+            let passes =
+                try isCandidate
+                && filter.passes(record) { work in
+                    bound.bytes -= work
+                    try reader.noteWork(work)
+                }
             if passes {
                 guard page.records.count < limit, bytes < limits.pageBytes else { return enough() }
                 bytes += record.fields.json.count
-                page.records.append(Found(record: record, zone: cursor.zone))
+                page.records.append(Found(record: record, zone: place.zone))
+                log.noteFound()
             }
-            settled = cursor
-            return true
-        } other: { look in
-            guard bound.admits(look) || settled == start else { return enough() }
-            settled = look.cursor ?? settled
+            settled = place
             return true
         }
+        func pass(_ look: OtherLook) -> Bool {
+            guard bound.admits(look) || settled == start else { return enough() }
+            settled = look.cursor.map(QueryMarker.Position.change) ?? settled
+            return true
+        }
+        for zone in zones {
+            if let start, zone.key < start.zone { continue }
+            let start = start.flatMap { $0.zone == zone.key ? $0 : nil }
+            guard try walk(zone, after: start, in: reader, seen: take, other: pass) else { break }
+        }
         return page
+    }
+
+    /// Called with a record, its place, and whether it is one to decide about; others were read
+    /// all the same. Returns whether more are wanted.
+    private typealias Seeing = (StoredRecord, QueryMarker.Position, Bool) throws -> Bool
+
+    /// Goes through the candidates of a zone after a place; returns whether `seen` and `other`
+    /// wanted all of them.
+    private func walk(
+        _ zone: StoredZone, after start: QueryMarker.Position?, in reader: some Reading,
+        seen: Seeing,
+        other: (OtherLook) throws -> Bool
+    ) throws -> Bool {
+        var (after, rest): (Position?, (source: IndexSource, place: IndexPlace)?) = (nil, nil)
+        switch start {
+        case .entry(let place):
+            guard planner.sources.indices.contains(place.source) else { return true }
+            let source = planner.sources[place.source]
+            let entry = FieldIndexEntry(key: place.key, position: place.position)
+            if place.scanned == nil, let index = try index(source.form, of: zone, in: reader) {
+                log.begin(zone, .index(name: source.form.text, reason: "the page before used it"))
+                return try walk(source, place.source, index, in: zone, beyond: entry, reader, seen)
+            }
+            (after, rest) = (place.scanned ?? .start, (source, place))
+            log.begin(zone, .scan(reason: "the index that the page before used is gone"))
+        case .change(let cursor):
+            after = cursor.position
+            log.begin(zone, .scan(reason: "the page before did"))
+        case .rank, nil:
+            let plan =
+                hierarchies == nil
+                ? try planner.plan(for: zone, in: reader)
+                : .scan(reason: "what is shared with a participant is always looked through")
+            if case .source(let source, let number, let index, let reason) = plan {
+                log.begin(zone, .index(name: source.form.text, reason: reason))
+                return try walk(source, number, index, in: zone, beyond: nil, reader, seen)
+            }
+            if case .scan(let reason) = plan { log.begin(zone, .scan(reason: reason)) }
+        }
+        var goesOn = true
+        let cursor = after.map { RecordCursor(zone: zone.key, position: $0) }
+        try scan(zone, after: cursor, in: reader) { record, cursor in
+            guard let rest else {
+                goesOn = try seen(record, .change(cursor), true)
+                return goesOn
+            }
+            // The pages before had what stands before their last entry.
+            let keys = rest.source.form.keys(of: record)
+            let isBehind = rest.source.firstKey(among: keys).map {
+                rest.place.entry < FieldIndexEntry(key: $0, position: record.position)
+            }
+            var last = rest.place
+            last.scanned = cursor.position
+            goesOn = try seen(record, .entry(last), isBehind ?? false)
+            return goesOn
+        } other: { look in
+            goesOn = try other(look)
+            return goesOn
+        }
+        return goesOn
+    }
+
+    /// Goes through the records of a part of an index, each once.
+    private func walk(
+        _ source: IndexSource, _ number: Int, _ index: StoredFieldIndex, in zone: StoredZone,
+        beyond start: FieldIndexEntry?, _ reader: some Reading,
+        _ seen: Seeing
+    ) throws -> Bool {
+        try entries(of: index, in: source.ranges, beyond: start, reader) { record, entry in
+            var isFirst = true
+            if !source.form.hasOneKey, !record.isDamaged {
+                // A record with several keys in these ranges stands where the first of them does.
+                try reader.noteWork(record.fields.json.count * ReadWork.folding)
+                isFirst = source.firstKey(among: source.form.keys(of: record)) == entry.key
+            }
+            let place = IndexPlace(
+                zone: zone.key, source: number, key: entry.key, position: entry.position)
+            return try seen(record, .entry(place), isFirst)
+        }
+    }
+
+    /// Calls `body` with the records of entries in these ranges, in order, until it returns
+    /// false; returns whether it wanted all of them.
+    private func entries(
+        of index: StoredFieldIndex, in ranges: [FieldIndexRange], beyond start: FieldIndexEntry?,
+        reverse: Bool = false, _ reader: some Reading,
+        _ body: (StoredRecord, FieldIndexEntry) throws -> Bool
+    ) throws -> Bool {
+        log.noteUse(index)
+        for range in reverse ? ranges.reversed() : ranges {
+            var last = start
+            var count = 0
+            repeat {
+                let entries = try reader.fieldIndexEntries(
+                    of: index.id, in: range, beyond: last, reverse: reverse,
+                    limit: Self.entriesTogether)
+                count = entries.count
+                last = entries.last ?? last
+                log.noteEntries(count)
+                try reader.noteWork(count * ReadWork.row)
+                var goesOn = true
+                try reader.records(at: entries.map(\.position), in: index.zone) { number, record in
+                    guard record.type == query.recordType else { return true }
+                    goesOn = try body(record, entries[number])
+                    return goesOn
+                }
+                guard goesOn else { return false }
+            } while count == Self.entriesTogether
+        }
+        return true
+    }
+
+    /// How many entries of an index are read before their records are.
+    private static let entriesTogether = 200
+
+    private func index(
+        _ form: IndexedForm, of zone: StoredZone, in reader: some Reading
+    ) throws -> StoredFieldIndex? {
+        guard zone.isIndexed else { return nil }
+        return try reader.fieldIndexes(in: zone.key, of: query.recordType)
+            .first { $0.name == form.name && $0.state == .ready }
     }
 
     /// Calls `seen` with the records of the type that the caller may see, and `other` with what else
     /// it costs to find them, until one of them has enough.
     private func scan(
-        after start: RecordCursor?, in reader: some RecordReading & SharedRecordReading,
+        _ zone: StoredZone, after start: RecordCursor?, in reader: some Reading,
         seen: (StoredRecord, RecordCursor) throws -> Bool, other: (OtherLook) throws -> Bool
     ) throws {
-        guard let hierarchies, let zone = zones.first else {
+        guard let hierarchies else {
             return try reader.scanRecords(
-                of: query.recordType, in: zones.map(\.key), after: start
+                of: query.recordType, in: [zone.key], after: start
             ) { record, zone in
                 try seen(record, RecordCursor(zone: zone, position: record.position))
             }
@@ -112,7 +292,7 @@ struct QuerySearch {
     /// has followed.
     private func scan(
         _ zone: StoredZone, of hierarchies: Set<String>, after start: Position,
-        in reader: some RecordReading & SharedRecordReading,
+        in reader: some Reading,
         seen: (StoredRecord, RecordCursor) throws -> Bool, other: (OtherLook) throws -> Bool
     ) throws {
         var paths = HierarchyPaths()
@@ -157,7 +337,7 @@ struct QuerySearch {
     /// now, nil where `other` has enough.
     private func read(
         _ paths: inout HierarchyPaths, above names: Set<String>, in zone: StoredZone,
-        _ reader: some RecordReading & SharedRecordReading, _ other: (OtherLook) throws -> Bool
+        _ reader: some Reading, _ other: (OtherLook) throws -> Bool
     ) throws -> Bool? {
         let rows = try paths.read(above: names, in: zone, limit: limits.recordsAbove, reader)
         let count = rows ?? limits.recordsAbove
@@ -171,7 +351,7 @@ struct QuerySearch {
     // MARK: In order
 
     private func sortedPage(
-        after start: QueryRank?, in reader: some RecordReading & SharedRecordReading
+        after start: QueryRank?, in reader: some Reading
     ) throws -> Page {
         let ranks = try firstRanks(after: start, in: reader)
         var page = Page()
@@ -196,38 +376,190 @@ struct QuerySearch {
 
     /// The ranks of the page, and of one record more if there is one.
     private func firstRanks(
-        after start: QueryRank?, in reader: some RecordReading & SharedRecordReading
+        after start: QueryRank?, in reader: some Reading
     ) throws -> [QueryRank] {
-        let order = QueryOrder(sorts: query.sorts)
-        var first = FirstRanks(order, capacity: limit + 1)
-        var bound = limits.querySort
-        let filter = CandidateFilter(query, roots: roots)
-        try scan(after: nil, in: reader) { record, cursor in
-            guard bound.admits(record) else { throw limits.querySort.passed(by: query) }
-            let view = filter.view(of: record)
-            let passes = try record.isDamaged || filter.passes(view, counting: reader.noteWork)
-            guard passes else { return true }
-            try reader.noteWork(order.work(on: view))
-            let rank = QueryRank(keys: order.keys(of: view), zone: cursor.zone, name: record.name)
-            if start.map({ order.precedes($0, rank) }) ?? true { first.insert(rank) }
+        var ranking = Ranking(
+            first: FirstRanks(QueryOrder(sorts: query.sorts), capacity: limit + 1),
+            filter: CandidateFilter(query, roots: roots, until: visibleUntil), start: start,
+            bound: limits.querySort)
+        for zone in zones {
+            let plan =
+                hierarchies == nil
+                ? try planner.plan(for: zone, in: reader)
+                : .scan(reason: "what is shared with a participant is always looked through")
+            switch plan {
+            case .scan(let reason):
+                log.begin(zone, .scan(reason: reason))
+                try rankAll(of: zone, in: reader, &ranking)
+            case .source(let source, _, let index, let reason):
+                log.begin(zone, .index(name: source.form.text, reason: reason))
+                _ = try walk(source, 0, index, in: zone, beyond: nil, reader) {
+                    record, _, isFirst in
+                    try take(record, in: zone.key, reader, &ranking, isCandidate: isFirst)
+                    return true
+                }
+            case .order(let index, let ranges, let reason):
+                log.begin(zone, .index(name: planner.order?.text ?? "", reason: reason))
+                try rankInOrder(of: index, ranges, in: zone, reader, &ranking)
+            case .nearest(let index, let center):
+                log.begin(
+                    zone, .index(name: planner.order?.text ?? "", reason: "nearest come first"))
+                try rankNearest(to: center, by: index, in: zone, reader, &ranking)
+            }
+        }
+        return ranking.first.ranks
+    }
+
+    /// What is found of an order so far.
+    private struct Ranking {
+        var first: FirstRanks
+        let filter: CandidateFilter
+        let start: QueryRank?
+        var bound: ScanBound
+
+        var isFull: Bool { first.ranks.count >= first.capacity }
+    }
+
+    /// Looks at a record for the order; fails where it is one too many.
+    private func take(
+        _ record: StoredRecord, in zone: ZoneKey, _ reader: some Reading,
+        _ ranking: inout Ranking, isCandidate: Bool = true
+    ) throws {
+        log.noteRecord()
+        guard ranking.bound.admits(record) else { throw limits.querySort.passed(by: query) }
+        guard isCandidate else { return }
+        let view = ranking.filter.view(of: record)
+        guard try ranking.filter.passes(record, view, counting: reader.noteWork) else { return }
+        log.noteFound()
+        try reader.noteWork(ranking.first.order.work(on: view))
+        let rank = QueryRank(
+            keys: ranking.first.order.keys(of: view), zone: zone, position: record.position)
+        if ranking.start.map({ ranking.first.order.precedes($0, rank) }) ?? true {
+            ranking.first.insert(rank)
+        }
+    }
+
+    private func rankAll(
+        of zone: StoredZone, in reader: some Reading, _ ranking: inout Ranking
+    ) throws {
+        try scan(zone, after: nil, in: reader) { record, _ in
+            try take(record, in: zone.key, reader, &ranking)
             return true
         } other: { look in
-            guard bound.admitsToOrder(look) else { throw limits.querySort.passed(by: query) }
+            guard ranking.bound.admitsToOrder(look) else {
+                throw limits.querySort.passed(by: query)
+            }
             return true
         }
-        return first.ranks
     }
+
+    /// Goes through an index in the order of the first sort key, until all that follows stands
+    /// behind what was found.
+    private func rankInOrder(
+        of index: StoredFieldIndex, _ ranges: [FieldIndexRange], in zone: StoredZone,
+        _ reader: some Reading, _ ranking: inout Ranking
+    ) throws {
+        _ = try entries(of: index, in: [.always], beyond: nil, reader) { record, _ in
+            try take(record, in: zone.key, reader, &ranking)
+            return true
+        }
+        guard let ascends = query.sorts.first?.ascending else { return }
+        _ = try entries(
+            of: index, in: ranges, beyond: ranking.start.map { entry(before: $0, in: zone) },
+            reverse: !ascends, reader
+        ) { record, entry in
+            if ranking.isFull, let last = ranking.first.ranks.last,
+                isBehind(entry, last, in: zone)
+            {
+                return false
+            }
+            try take(record, in: zone.key, reader, &ranking)
+            return true
+        }
+    }
+
+    /// The entry after which all stand that a rank may precede.
+    private func entry(before rank: QueryRank, in zone: StoredZone) -> FieldIndexEntry {
+        let key = rank.keys[0].map { FieldIndexKey($0) } ?? .absent
+        let ascends = query.sorts[0].ascending
+        // Records with equal keys stand by their position, unless another sort key decides.
+        if query.sorts.count == 1, key.isExact, rank.zone == zone.key {
+            return FieldIndexEntry(key: key, position: rank.position)
+        }
+        return FieldIndexEntry(
+            key: key, position: ascends ? .start : Position(rawValue: .max))
+    }
+
+    /// Whether an entry, and all after it in the order of the index, stand behind a rank.
+    private func isBehind(
+        _ entry: FieldIndexEntry, _ last: QueryRank, in zone: StoredZone
+    ) -> Bool {
+        let key = last.keys[0].map { FieldIndexKey($0) } ?? .absent
+        let ascends = query.sorts[0].ascending
+        guard entry.key == key else { return (entry.key > key) == ascends }
+        guard query.sorts.count == 1, key.isExact else { return false }
+        let (one, other) = (
+            (last.zone, last.position), (zone.key, entry.position)
+        )
+        return ascends ? one < other : other < one
+    }
+
+    /// Goes through circles around a location, each twice as wide as the one before, until all
+    /// that is farther stands behind what was found.
+    private func rankNearest(
+        to center: WireLocation, by index: StoredFieldIndex, in zone: StoredZone,
+        _ reader: some Reading, _ ranking: inout Ranking
+    ) throws {
+        func distance(of key: ComparisonKey?) -> Double? {
+            guard case .number(let number) = key else { return nil }
+            return switch number {
+            case .whole(let whole): Double(whole)
+            case .fraction(let fraction): fraction
+            }
+        }
+        let isFartherThanAny = ranking.start.map { $0.keys[0] == nil } ?? false
+        var inner = ranking.start.flatMap { distance(of: $0.keys[0]) } ?? 0
+        var outer = max(Self.firstRadius, inner * 1.25)
+        while !isFartherThanAny, inner <= WireLocation.farthest {
+            let ranges = GlobeCells.ranges(around: center, radius: outer).map(\.keys)
+            _ = try entries(of: index, in: ranges, beyond: nil, reader) { record, _ in
+                let view = ranking.filter.view(of: record)
+                let found = distance(of: ranking.first.order.keys(of: view).first ?? nil)
+                let isInRing = found.map { inner <= $0 && $0 < outer } ?? false
+                try take(record, in: zone.key, reader, &ranking, isCandidate: isInRing)
+                return true
+            }
+            if ranking.isFull, let last = distance(of: ranking.first.ranks.last?.keys[0]),
+                last < outer
+            {
+                return
+            }
+            (inner, outer) = (outer, outer * 2)
+        }
+        _ = try entries(of: index, in: [.always, .absent], beyond: nil, reader) { record, _ in
+            try take(record, in: zone.key, reader, &ranking)
+            return true
+        }
+    }
+
+    /// The radius of the first circle in metres.
+    private static let firstRadius = 100.0
 
     /// The records of a few ranks, in their order.
     private func records(
-        of ranks: some Collection<QueryRank>, in reader: some RecordReading
+        of ranks: some Collection<QueryRank>, in reader: some Reading
     ) throws -> [Found] {
-        var records: [ZoneKey: [String: StoredRecord]] = [:]
+        var records: [RecordCursor: StoredRecord] = [:]
         for (zone, ranks) in Dictionary(grouping: ranks, by: \.zone) {
-            records[zone] = try reader.records(Set(ranks.map(\.name)), in: zone)
+            try reader.records(at: ranks.map(\.position), in: zone) { _, record in
+                records[RecordCursor(zone: zone, position: record.position)] = record
+                return true
+            }
         }
         return ranks.compactMap { rank in
-            records[rank.zone]?[rank.name].map { Found(record: $0, zone: rank.zone) }
+            records[RecordCursor(zone: rank.zone, position: rank.position)].map {
+                Found(record: $0, zone: rank.zone)
+            }
         }
     }
 }
@@ -280,9 +612,12 @@ private struct CandidateFilter {
     private let fields: Set<String>?
     /// The records of which it is hidden what is above them.
     private let roots: Set<String>
+    /// Changes after this moment are not found yet (QUERY-18); nil for none.
+    private let end: Int64?
 
-    init(_ query: WireQuery, roots: Set<String>) {
+    init(_ query: WireQuery, roots: Set<String>, until end: Int64?) {
         self.roots = roots
+        self.end = end
         filters = query.filters.map(PreparedFilter.init)
         let subjects = query.filters.map(\.subject) + query.sorts.map(\.subject)
         fields =
@@ -302,11 +637,24 @@ private struct CandidateFilter {
     func passes(
         _ record: StoredRecord, counting count: (Int) throws -> Void
     ) rethrows -> Bool {
+        guard isVisible(record) else { return false }
         // What is damaged might pass: the answer reports it in its position.
-        try filters.isEmpty || record.isDamaged || passes(view(of: record), counting: count)
+        return try filters.isEmpty || record.isDamaged
+            || passes(view(of: record), counting: count)
     }
 
-    func passes(_ view: RecordView, counting count: (Int) throws -> Void) rethrows -> Bool {
+    func passes(
+        _ record: StoredRecord, _ view: RecordView, counting count: (Int) throws -> Void
+    ) rethrows -> Bool {
+        guard isVisible(record) else { return false }
+        return try record.isDamaged || passes(view, counting: count)
+    }
+
+    private func isVisible(_ record: StoredRecord) -> Bool {
+        end.map { record.modified.timestamp <= $0 } ?? true
+    }
+
+    private func passes(_ view: RecordView, counting count: (Int) throws -> Void) rethrows -> Bool {
         try view.verdict(on: filters, counting: count) == .matches
     }
 }
@@ -315,7 +663,7 @@ extension RecordView {
     /// A stored record, with these fields only; nil takes all.
     ///
     /// Fields that cannot be read count as absent.
-    fileprivate init(_ record: StoredRecord, fields: Set<String>?, seeingParent seesParent: Bool) {
+    init(_ record: StoredRecord, fields: Set<String>?, seeingParent seesParent: Bool = true) {
         let decoded = try? fields.map(record.fields.decoded(only:)) ?? record.fields.decoded()
         self.init(
             name: record.name, type: record.type, created: record.created,

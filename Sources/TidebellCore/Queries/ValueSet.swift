@@ -11,6 +11,7 @@ struct ValueSet<Value: Hashable & Sendable & Measured>: Sendable {
         longest = values.lazy.map(\.length).max() ?? 0
     }
 
+    var elements: Set<Value> { values }
     var count: Int { values.count }
     var isEmpty: Bool { values.isEmpty }
 

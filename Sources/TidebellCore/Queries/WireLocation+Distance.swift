@@ -4,7 +4,9 @@ package import TidebellWire
 
 extension WireLocation {
     /// The mean radius of the earth in metres.
-    private static let earthRadius = 6_371_008.8
+    static let earthRadius = 6_371_008.8
+    /// What no two locations are farther apart than, in metres, however it is rounded.
+    static let farthest = earthRadius * 3.1416
 
     /// Returns the great-circle distance in metres, without altitude (QUERY-9).
     package func distance(to other: WireLocation) -> Double {

@@ -23,6 +23,7 @@ extension RecordBatch {
         )
         var next = first
         var records: [StoredRecord] = []
+        var replaced: [StoredRecord] = []
         var changes: [RecordChange] = []
         func append(
             _ record: StoredRecord, _ event: RecordEvent, reporting version: StoredRecord
@@ -34,24 +35,29 @@ extension RecordBatch {
         for index in outcomes.indices {
             switch outcomes[index] {
             case .leave(var saved):
+                if let previous = saved.previous { replaced.append(previous) }
                 saved.record.position = next
                 outcomes[index] = .leave(saved)
                 try append(saved.record, .updated, reporting: saved.record)
             case .save(var saved):
+                if let previous = saved.previous { replaced.append(previous) }
                 saved.record.position = next
                 outcomes[index] = .save(saved)
                 let event: RecordEvent = saved.previous == nil ? .created : .updated
                 try append(saved.record, event, reporting: saved.record)
             case .delete(let record):
+                replaced.append(record)
                 try append(tombstone(of: record, at: next), .deleted, reporting: record)
             case .nothingToDelete, .failed: break
             }
         }
+        replaced += try cascadedWithFields(in: transaction) + hierarchies.endedRecords
         // SUB-60: cascaded deletions are deletions like any other.
         for record in cascaded + hierarchies.endedRecords {
             try append(tombstone(of: record, at: next), .deleted, reporting: record)
         }
         for var record in hierarchies.touched {
+            replaced.append(record)
             record.position = next
             record.modified = stamp
             try append(record, .updated, reporting: record)
@@ -66,7 +72,7 @@ extension RecordBatch {
                 madeKey, wrappedBy: call.fieldCipher.rootKeyID, of: zone.key
             )
         }
-        try transaction.putRecords(records, in: zone.key)
+        try transaction.putRecords(records, replacing: replaced, in: zone)
         try putReferences(in: transaction)
         try putAssetUses(in: transaction)
         let written = Written(
@@ -79,6 +85,13 @@ extension RecordBatch {
         )
         let shared = try saveSharing(changes, written, movedFrom: next, in: transaction)
         return SavedBatch(changes: changes, shared: shared)
+    }
+
+    /// The records that go with others, with the fields that indexes have of them.
+    private func cascadedWithFields(in reader: some RecordReading) throws -> [StoredRecord] {
+        guard zone.isIndexed, !needsFields, !cascaded.isEmpty else { return cascaded }
+        let found = try reader.records(Set(cascaded.map(\.name)), in: zone.key)
+        return Array(found.values)
     }
 
     private func tombstone(of record: StoredRecord, at position: Position) -> StoredRecord {

@@ -50,9 +50,10 @@ extension LocatedShare {
     ) throws {
         guard var record = try transaction.records([changed.name], in: zone.key)[changed.name]
         else { throw WireError.shareNotFound(changed.shortGUID) }
+        let previous = record
         record.position = try transaction.advance(zone.database, by: 1, at: call.now)
         if let stamp { record.modified = stamp }
-        try transaction.putRecords([record], in: zone.key)
+        try transaction.putRecords([record], replacing: [previous], in: zone)
         try transaction.touchZone(zone.key, position: record.position, clientChangeToken: nil)
         _ = try transaction.saveShare(
             changed, over: share, at: record.position, in: zone.key)

@@ -76,6 +76,8 @@ package struct StoredZone: Sendable, Hashable {
     package var sharing: ZoneSharing
     /// Whether records are still to follow what is above them into hierarchies or out of them.
     package var isUnsettled: Bool
+    /// Whether it has indexes, which every change of its records keeps.
+    package var isIndexed: Bool
 
     package init(
         key: ZoneKey,
@@ -87,7 +89,8 @@ package struct StoredZone: Sendable, Hashable {
         clientChangeToken: [UInt8]? = nil,
         fieldKey: StoredZoneKey = .none,
         sharing: ZoneSharing = .none,
-        isUnsettled: Bool = false
+        isUnsettled: Bool = false,
+        isIndexed: Bool = false
     ) {
         self.key = key
         self.database = database
@@ -99,6 +102,7 @@ package struct StoredZone: Sendable, Hashable {
         self.fieldKey = fieldKey
         self.sharing = sharing
         self.isUnsettled = isUnsettled
+        self.isIndexed = isIndexed
     }
 }
 

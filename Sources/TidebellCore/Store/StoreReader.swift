@@ -6,7 +6,8 @@
 /// What an operation needs is in its signature, by topic. Every call is set-shaped: its cost
 /// in statements does not grow with the number of records asked for.
 package protocol StoreReader:
-    ZoneReading, RecordReading, ShareReading, SharedRecordReading, SettlingReading,
+    ZoneReading, RecordReading, FieldIndexReading, ShareReading, SharedRecordReading,
+    SettlingReading,
     SharedZoneReading,
     FieldKeyReading, StorageUseReading, AssetReading, SchemaReading,
     SubscriptionReading, OutboxReading, NotificationLogReading, NotificationHistoryReading,

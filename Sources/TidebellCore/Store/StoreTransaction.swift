@@ -4,7 +4,8 @@
 /// engine implements them and ``StoreSteps`` hands them out.
 package protocol StoreTransaction:
     StoreReader,
-    ZoneWriting, RecordWriting, ShareWriting, SharedRecordWriting, SettlingWriting,
+    ZoneWriting, RecordWriting, FieldIndexWriting, ShareWriting, SharedRecordWriting,
+    SettlingWriting,
     SharedZoneWriting,
     FieldKeyWriting, AssetWriting, SchemaWriting, SubscriptionWriting,
     OutboxWriting, NotificationLogWriting, NotificationHistoryWriting, BadgeWriting,

@@ -40,6 +40,7 @@ extension Cloud {
             shares.metrics.metDamagedSubscription()
             damage.report(container, scope, subscription: id, to: logger)
         }
+        call.noteQuery = noteQuery
         call.reportLeniency = { [leniency, logger] subject, warning in
             leniency.report(subject, warning, in: container, scope, to: logger)
         }

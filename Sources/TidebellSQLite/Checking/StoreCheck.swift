@@ -69,6 +69,7 @@ package struct StoreCheck {
             attempt(rule.problem) { try $0.apply(rule) }
         }
         attempt("the records") { try $0.checkRecords() }
+        attempt("the indexes of records") { try $0.checkIndexes() }
         attempt("the pending changes") { try $0.checkOutbox() }
         attempt("the subscriptions") { try $0.checkSubscriptions() }
         attempt("the files of records") { check in

@@ -191,6 +191,8 @@ extension DatabaseScope: Bindable {}
 extension Delivery.Route: Bindable {}
 extension DeviceKey: Bindable {}
 extension ErasedKind: Bindable {}
+extension FieldIndexID: Bindable {}
+extension FieldIndexKey: Bindable {}
 extension FieldType: Bindable {}
 extension Incarnation: Bindable {}
 extension Instant: Bindable {}
@@ -200,6 +202,7 @@ extension Position: Bindable {}
 extension RemovedAccount.Erasure: Bindable {}
 extension SessionID: Bindable {}
 extension SharePermission: Bindable {}
+extension StoredFieldIndex.State: Bindable {}
 extension StoredReference.Kind: Bindable {}
 extension SubscriptionSerial: Bindable {}
 extension StoredWebToken.Origin: Bindable {}

@@ -72,6 +72,15 @@ enum ScopeRules {
         "told": [database("(SELECT database FROM outbox WHERE id = row.change)")],
         "record": [ofZone],
         "reference": [ofZone],
+        "field_index": [ofZone],
+        "field_index_entry": [
+            database(
+                """
+                (SELECT zone.database FROM field_index CROSS JOIN zone ON zone.key = field_index.zone
+                    WHERE field_index.id = row.field_index)
+                """
+            )
+        ],
         "removed_zone": [ofZone],
         "share": [ofZone],
         "share_grant": [ofZone],

@@ -9,8 +9,10 @@ import TidebellCore
 /// until the file is copied (`VACUUM`).
 struct TableMending {
     /// The tables that can be made anew: their rows stand in indexes too, and show what is
-    /// missing.
-    static let tables = ["record", "reference", "asset_use", "subscription"]
+    /// missing; those of indexes of fields are built again from records.
+    static let tables = [
+        "record", "reference", "asset_use", "subscription", "field_index", "field_index_entry",
+    ]
 
     /// In a transaction of its own, in which it has met no damage.
     let writer: Connection
@@ -21,13 +23,16 @@ struct TableMending {
     /// Mends what is damaged of ``tables``; returns nil where they are sound.
     func run() throws -> StoreMend? {
         var mend = StoreMend()
-        for table in try Self.tables.filter({ try !Self.isSound($0, on: reader) }) {
+        // A copy of an older version lacks the later ones.
+        let tables = try Self.tables.filter { try writer.database.tableExists($0) }
+        for table in try tables.filter({ try !Self.isSound($0, on: reader) }) {
             try makeAnew(table)
             mend.tables.append(table)
             switch table {
             case "record": try RecordMending(writer: writer, reader: reader).run(&mend)
             case "subscription":
                 try SubscriptionMending(writer: writer, reader: reader).run(&mend)
+            case "field_index", "field_index_entry": try forgetIndexes(besides: table)
             default:
                 try copyRows(of: table)
                 try DerivedRows(
@@ -68,6 +73,14 @@ struct TableMending {
         }
         try writer.run("PRAGMA writable_schema = RESET")
         for statement in statements { try writer.database.execute(sql: statement) }
+    }
+
+    /// Lets queries begin without any index of fields; they wish for them once more.
+    private func forgetIndexes(besides table: String) throws {
+        for other in ["field_index", "field_index_entry"] where other != table {
+            try makeAnew(other)
+        }
+        try writer.run("UPDATE zone SET indexed = 0 WHERE indexed = 1")
     }
 
     // MARK: Tables whose rows stand whole in an index

@@ -193,6 +193,7 @@ struct SchemaSteps: Sendable {
         .appSignIns,
         .identities,
         .schemas,
+        .fieldIndexes,
     ])
 
     /// Who asked for access to a share, or may not, as JSON of Core's.

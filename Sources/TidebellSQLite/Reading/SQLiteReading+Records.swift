@@ -207,6 +207,8 @@ extension StoredRecord {
 extension StoredRecord {
     /// What ``init(_:)`` reads.
     static let columns = "\(head), record.fields, record.checksum"
+    /// How many columns there are.
+    static let columnCount: Int32 = 14
     /// What stands before the fields.
     static let head = """
         record.name, record.type, record.position, record.created_at, record.created_by,

@@ -113,7 +113,7 @@ extension StoredZone {
         zone.client_change_token, zone.sealed,
         CASE WHEN zone.sealed THEN (SELECT wrapped FROM zone_key WHERE zone_key.zone = zone.key)
         END,
-        zone.sharing, zone.unsettled
+        zone.sharing, zone.unsettled, zone.indexed
         """
     fileprivate static let living = """
         SELECT \(columns) FROM zone WHERE database = ? AND deletion IS NULL ORDER BY name
@@ -131,7 +131,7 @@ extension StoredZone {
         """
 
     /// How many columns there are.
-    static let columnCount: Int32 = 11
+    static let columnCount: Int32 = 12
 
     /// Reads a row of ``columns``.
     init(_ columns: Columns) throws { try self.init(columns, from: 0) }
@@ -149,7 +149,8 @@ extension StoredZone {
             fieldKey: !columns.bool(first + 7)
                 ? .none
                 : columns.optionalBytes(first + 8).map { .wrapped(WrappedKey($0)) } ?? .lost,
-            sharing: try columns.value(first + 9), isUnsettled: columns.bool(first + 10)
+            sharing: try columns.value(first + 9), isUnsettled: columns.bool(first + 10),
+            isIndexed: columns.bool(first + 11)
         )
     }
 }

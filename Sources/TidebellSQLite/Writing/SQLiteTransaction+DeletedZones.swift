@@ -40,6 +40,7 @@ extension SQLiteTransaction {
     /// Removes records, references and uses of files of a zone, at most `limit` together.
     private func removeRows(of zone: ZoneKey, limit: Int, at now: Instant) throws -> Int {
         var count = try removeAssetUses(of: zone, limit: limit, at: now)
+        if count < limit { count += try removeFieldIndexes(of: zone, limit: limit - count) }
         if count < limit {
             count += try connection.rows(
                 """

@@ -117,6 +117,8 @@ extension SQLiteTransaction {
             guard left > 0 else { return false }
             left -= try removeShareRows(of: zone.key, limit: left)
             guard left > 0 else { return false }
+            left -= try removeFieldIndexes(of: zone.key, limit: left)
+            guard left > 0 else { return false }
             try removeFieldKey(of: zone.key)
             try connection.run("DELETE FROM zone WHERE key = ?", zone.key)
             try noteErased(.zones, zone.lives ? 1 : 0, of: user.account)

@@ -46,6 +46,9 @@ extension SettableLimit {
                 "zonesPerDatabase", \.limits.zonesPerDatabase, 1...most,
                 "Zones of one database."),
             Self(
+                "indexesPerZone", \.limits.indexesPerZone, 0...1000,
+                "Indexes of the records of one zone, which queries have built; 0 builds none."),
+            Self(
                 "participantsPerShare", \.limits.participantsPerShare, 1...most,
                 "Invited participants of one share."),
             Self(
@@ -138,6 +141,9 @@ extension SettableLimit {
                 "explanationBounds.deliveries", \.limits.explanationBounds.deliveries,
                 1...100 * most, "The most of the attempts to deliver their pushes."),
             Self(
+                "indexRetention", \.limits.indexRetention, day...3650 * day,
+                "How long an index is kept that no query uses."),
+            Self(
                 "deviceRetention", \.limits.deviceRetention, day...3650 * day,
                 "How long a device is kept that does not connect any more."),
             Self(
@@ -161,6 +167,7 @@ extension SettableLimit {
         "strictness": "a policy: serve --strictness",
         "typesQueryableByName": "of the test kit",
         "knownContainers": "of the test kit",
+        "queryLag": "of the test kit",
         "existingRecords": "a policy: serve --existing-records",
     ]
 

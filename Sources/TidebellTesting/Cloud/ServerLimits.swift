@@ -31,6 +31,10 @@ public struct ServerLimits: Sendable, Hashable {
     public var participantsPerShare: Int?
     /// How long change tokens stay valid after something was deleted (30 days, TOK-22).
     public var tokenLifetime: Duration?
+    /// How long queries do not find what was saved, by the cloud's clock (no time, QUERY-18): Apple's
+    /// indexes are a few seconds behind, and an app that queries at once what it saved misses it there.
+    /// Records are fetched by their IDs and zones by their changes all the same.
+    public var queryLag: Duration?
     /// Requests of one user per second; more fail with `requestRateLimited` (no limit). Seconds are
     /// those of the cloud's clock: while it stands still, all requests are in one second.
     public var requestsPerSecond: Int?
@@ -47,6 +51,7 @@ public struct ServerLimits: Sendable, Hashable {
         subscriptionsPerUser: Int? = nil,
         participantsPerShare: Int? = nil,
         tokenLifetime: Duration? = nil,
+        queryLag: Duration? = nil,
         requestsPerSecond: Int? = nil
     ) {
         self.itemsPerRequest = itemsPerRequest
@@ -59,6 +64,7 @@ public struct ServerLimits: Sendable, Hashable {
         self.subscriptionsPerUser = subscriptionsPerUser
         self.participantsPerShare = participantsPerShare
         self.tokenLifetime = tokenLifetime
+        self.queryLag = queryLag
         self.requestsPerSecond = requestsPerSecond
     }
 
@@ -79,6 +85,7 @@ public struct ServerLimits: Sendable, Hashable {
         if let subscriptionsPerUser { limits.subscriptionsPerUser = subscriptionsPerUser }
         if let participantsPerShare { limits.participantsPerShare = participantsPerShare }
         if let tokenLifetime { limits.tombstoneRetention = tokenLifetime }
+        if let queryLag { limits.queryLag = queryLag }
         return limits
     }
 

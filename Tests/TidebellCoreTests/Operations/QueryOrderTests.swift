@@ -32,10 +32,10 @@ struct QueryOrderTests {
             try await bench.names(by: [WireSort(number, ascending: false), WireSort(title)])
                 == ["b", "e", "c", "a", "d"]
         )
-        // Equal keys: by name, in every direction.
+        // Equal keys: by when they changed, in the direction of the first sort key.
         #expect(
             try await bench.names(by: [WireSort(title, ascending: false)])
-                == ["a", "d", "b", "c", "e"]
+                == ["a", "d", "c", "b", "e"]
         )
     }
 

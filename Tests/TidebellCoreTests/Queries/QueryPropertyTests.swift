@@ -80,21 +80,23 @@ struct QueryWorld {
             let all = Self.fields.map { ($0.0, Field?.some(Field(value($0.1)))) }
             let known = Dictionary(uniqueKeysWithValues: all)
             try await bench.modify(.save(.create, "seed", fields: known), zone: zone)
-            for _ in 0..<60 {
-                let name = "r\(dice.below(40))"
-                var fields: [String: Field?] = [:]
-                for (field, type) in Self.fields where dice.below(4) > 0 {
-                    fields[field] = Field(value(type))
-                }
-                let parent: String? = dice.below(3) == 0 ? "seed" : nil
-                try await bench.modify(
-                    .save(.forceReplace, name, parent: parent, fields: fields), zone: zone)
-            }
+            for _ in 0..<60 { try await save("r\(dice.below(40))", in: zone, on: bench) }
         }
         return try await records(of: "One", on: bench) + records(of: "Two", on: bench)
     }
 
-    private func records(of zone: String, on bench: Bench) async throws -> [PlacedRecord] {
+    /// Saves a record with values of the world.
+    mutating func save(_ name: String, in zone: String, on bench: Bench) async throws {
+        var fields: [String: Field?] = [:]
+        for (field, type) in Self.fields where dice.below(4) > 0 {
+            fields[field] = Field(value(type))
+        }
+        let parent: String? = dice.below(3) == 0 ? "seed" : nil
+        try await bench.modify(
+            .save(.forceReplace, name, parent: parent, fields: fields), zone: zone)
+    }
+
+    func records(of zone: String, on bench: Bench) async throws -> [PlacedRecord] {
         let page = try await bench.changes(zone: zone).page
         return try (page?.records ?? []).compactMap(\.record).map { record in
             PlacedRecord(
@@ -129,11 +131,17 @@ struct QueryWorld {
     }
 
     private mutating func filter() -> WireFilter {
+        if dice.below(12) == 0 {
+            let comparator = dice.pick([
+                WireFilter.Comparator.containsAllTokens, .containsAnyTokens,
+            ])
+            return WireFilter(comparator, .allText, value(.string))
+        }
         let (field, type) = dice.pick(Self.fields)
         let comparator = dice.pick(Self.comparators(of: type))
         let operand: FieldValue =
             switch comparator.operand {
-            case .element: value(type.element ?? .string)
+            case .element, .prefix: value(type.element ?? .string)
             case .choices: .list(type.list, (0..<dice.below(4)).map { _ in value(type) })
             default: value(type)
             }
@@ -148,10 +156,17 @@ struct QueryWorld {
         switch type {
         case .string:
             [
-                .equals, .notEquals, .lessThan, .greaterThanOrEquals, .in, .beginsWith,
-                .notBeginsWith, .containsAllTokens, .containsAnyTokens,
+                .equals, .notEquals, .lessThan, .lessThanOrEquals, .greaterThan,
+                .greaterThanOrEquals, .in, .beginsWith, .notBeginsWith, .containsAllTokens,
+                .containsAnyTokens,
             ]
-        case .stringList, .referenceList:
+        case .stringList:
+            [
+                .listContains, .notListContains, .listContainsAny, .notListContainsAny,
+                .listContainsAll, .notListContainsAll, .listMemberBeginsWith,
+                .notListMemberBeginsWith,
+            ]
+        case .referenceList:
             [
                 .listContains, .notListContains, .listContainsAny, .notListContainsAny,
                 .listContainsAll, .notListContainsAll,
@@ -197,11 +212,16 @@ struct PlainQuery {
         }
         let ordered =
             query.sorts.isEmpty
-            ? matching : matching.sorted { stands($0, before: $1) }
+            ? matching
+            : matching.enumerated().sorted {
+                stands($0.element, before: $1.element)
+                    ?? (($0.offset < $1.offset) == query.sorts[0].ascending)
+            }.map(\.element)
         return ordered.map { "\($0.zone)/\($0.view.name)" }
     }
 
-    private func stands(_ left: PlacedRecord, before right: PlacedRecord) -> Bool {
+    /// Nil for records that no sort key distinguishes.
+    private func stands(_ left: PlacedRecord, before right: PlacedRecord) -> Bool? {
         for sort in query.sorts {
             let location = sort.relativeLocation
             let (one, other) = (key(left.view, sort), key(right.view, sort))
@@ -211,7 +231,7 @@ struct PlainQuery {
             guard let other else { return (location != nil) == sort.ascending }
             return (one < other) == sort.ascending
         }
-        return left.zone == right.zone ? left.view.name < right.view.name : left.zone < right.zone
+        return nil
     }
 
     private func key(_ record: RecordView, _ sort: WireSort) -> PlainKey? {

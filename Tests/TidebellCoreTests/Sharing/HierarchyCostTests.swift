@@ -140,7 +140,8 @@ import TidebellWire
             let reader = CountingReader(base: base)
             let page = try QuerySearch(
                 query: WireQuery(recordType: "Note"), zones: [try #require(access.zone)],
-                hierarchies: access.hierarchies, limits: call.limits, limit: 200
+                hierarchies: access.hierarchies, limits: call.limits, limit: 200,
+                now: call.now
             ).page(after: nil, in: reader)
             #expect(page.records.count == 51 && page.next == nil)
             return PageCosts(changes: all, nothing: none, query: reader.cost)
@@ -212,7 +213,8 @@ import TidebellWire
             let reader = CountingReader(base: base)
             let search = QuerySearch(
                 query: WireQuery(recordType: "Note"), zones: [try #require(access.zone)],
-                hierarchies: access.hierarchies, limits: call.limits, limit: 2000)
+                hierarchies: access.hierarchies, limits: call.limits, limit: 2000,
+                now: call.now)
             let page = try search.page(after: nil, in: reader)
             // With the other one, and without what is below that.
             #expect(page.records.count == 922)
@@ -379,8 +381,11 @@ private struct Cost: Equatable {
 }
 
 /// Counts what is read of a store.
-private final class CountingReader: ZoneReading, RecordReading, ShareReading, SharedRecordReading {
+private final class CountingReader:
+    ZoneReading, RecordReading, ShareReading, SharedRecordReading, FieldIndexReading
+{
     typealias Base = ZoneReading & RecordReading & ShareReading & SharedRecordReading
+        & FieldIndexReading
 
     private let base: any Base
     private(set) var cost = Cost()
@@ -458,6 +463,45 @@ private final class CountingReader: ZoneReading, RecordReading, ShareReading, Sh
             try base.records(
                 createdBy: user, in: zone, after: position, limit: limit, lookingAt: rows)
         }
+    }
+
+    func fieldIndexes(in zone: ZoneKey, of type: String?) throws -> [StoredFieldIndex] {
+        try counted { try base.fieldIndexes(in: zone, of: type) }
+    }
+
+    func fieldIndex(_ id: FieldIndexID) throws -> StoredFieldIndex? {
+        try counted { try base.fieldIndex(id) }
+    }
+
+    func unfinishedFieldIndexes(after last: FieldIndexID, limit: Int) throws -> [StoredFieldIndex] {
+        try counted { try base.unfinishedFieldIndexes(after: last, limit: limit) }
+    }
+
+    func fieldIndexes(unusedSince moment: Instant, limit: Int) throws -> [StoredFieldIndex] {
+        try counted { try base.fieldIndexes(unusedSince: moment, limit: limit) }
+    }
+
+    func fieldIndexEntries(
+        of index: FieldIndexID, in range: FieldIndexRange, beyond entry: FieldIndexEntry?,
+        reverse: Bool, limit: Int
+    ) throws -> [FieldIndexEntry] {
+        try counted {
+            try base.fieldIndexEntries(
+                of: index, in: range, beyond: entry, reverse: reverse, limit: limit)
+        }
+    }
+
+    func fieldIndexEntryCount(
+        of index: FieldIndexID, in range: FieldIndexRange, limit: Int
+    ) throws -> Int {
+        try counted { try base.fieldIndexEntryCount(of: index, in: range, limit: limit) }
+    }
+
+    func records(
+        at positions: [Position], in zone: ZoneKey,
+        _ body: (Int, StoredRecord) throws -> Bool
+    ) throws {
+        try counted { try base.records(at: positions, in: zone, body) }
     }
 
     func references(to targets: Set<String>, in zone: ZoneKey) throws -> [StoredReference] {

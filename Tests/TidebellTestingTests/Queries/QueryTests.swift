@@ -119,6 +119,28 @@ struct QueryTests {
             try await names(database, "number > 0", sortedBy: [nearest]) == ["c", "b", "a"])
     }
 
+    @Test(
+        "QUERY-18, SAVE-20: with a lag, queries find what was saved when it has passed, fetches at once"
+    )
+    func lag() async throws {
+        let home = try await Household()
+        try await home.cloud.set(ServerLimits(queryLag: .seconds(3)))
+        let database = home.phone.privateDatabase
+        _ = try await database.modifyRecords(saving: Self.items, deleting: [])
+        #expect(try await names(database) == [])
+        #expect(try await database.record(for: itemID("a")).recordID == itemID("a"))
+        await home.cloud.clock.advance(by: .seconds(3))
+        #expect(try await names(database) == ["a", "b", "c"])
+        #expect(try await names(database, "number >= 2") == ["b", "c"])
+        let changed = try await database.record(for: itemID("b"))
+        changed["number"] = 7
+        _ = try await database.save(changed)
+        let byNumber = NSSortDescriptor(key: "number", ascending: true)
+        #expect(try await names(database, sortedBy: [byNumber]) == ["a", "c"])
+        await home.cloud.clock.advance(by: .seconds(3))
+        #expect(try await names(database, sortedBy: [byNumber]) == ["a", "c", "b"])
+    }
+
     @Test("QUERY-16, QUERY-17: pages follow one another by cursors until there is none")
     func pages() async throws {
         let home = try await Household()
