@@ -95,7 +95,7 @@ struct ChangesTests {
 
     @Test(
         "TOK-21: a token that is garbage, of another family or zone is expired",
-        arguments: ["garbage", "%%%", "", "ÿ🌊", "database", "other zone", "other container"]
+        arguments: ["garbage", "%%%", "ÿ🌊", "database", "other zone", "other container"]
     )
     func badTokens(kind: String) async throws {
         let api = try await TestAPI()

@@ -403,7 +403,7 @@ struct EncryptedAtRestTests {
         }
         #expect(
             refusal?.description.contains(
-                "deletes for good 1 zone with all fields of 2 records, encrypted or not, and 1 file"
+                "permanently deletes 1 zone with all fields of 2 records, encrypted or not, and 1 file"
             ) == true
         )
         #expect(try await open(acceptsLoss: true) == loss)

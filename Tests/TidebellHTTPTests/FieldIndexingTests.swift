@@ -78,8 +78,8 @@ import TidebellWire
         #expect(try await isReady(api))
         #expect(
             try await explanation(api) == """
-                zone _defaultZone: the index of values of 'number': 1 entries can pass the filters
-                  looked at 1 entries and 1 records, 1 passed
+                zone _defaultZone: the index of values of 'number': 1 entry can pass the filters
+                  looked at 1 entry and 1 record, 1 passed
                 """)
         try await ask(api)
     }

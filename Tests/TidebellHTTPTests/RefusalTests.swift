@@ -102,6 +102,7 @@ struct RefusalTests {
         "explanationBounds.matches": "the explanation goes",
         "explanationBounds.deliveries": "the explanation goes",
         "deviceRetention": "the device goes", "answerRetention": "the answer goes",
+        "indexRetention": "the index goes", "indexesPerZone": "queries look through the records",
     ]
 
     @Test("Every limit that an operator sets is met here, or is one by which nobody is refused")

@@ -73,7 +73,9 @@ struct QueryPlanner {
         var index: StoredFieldIndex
         var count: Int
         var text: String {
-            count < QueryPlanner.mostCounted ? "\(count) entries" : "\(count) entries or more"
+            guard count != 1 else { return "1 entry" }
+            let isCut = count >= QueryPlanner.mostCounted
+            return isCut ? "\(count) entries or more" : "\(count) entries"
         }
     }
 

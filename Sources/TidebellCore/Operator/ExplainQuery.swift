@@ -136,17 +136,22 @@ package struct QueryExplanation: Sendable, Hashable {
 }
 
 extension QueryReport.Zone {
+    private func counted(_ count: Int, _ one: String, _ many: String) -> String {
+        "\(count) \(count == 1 ? one : many)"
+    }
+
     fileprivate var text: String {
         switch source {
         case .scan(let reason):
             """
             zone \(name): all records of the type, one by one: \(reason)
-              looked at \(records) records, \(found) passed
+              looked at \(counted(records, "record", "records")), \(found) passed
             """
         case .index(let index, let reason):
             """
             zone \(name): the index of \(index): \(reason)
-              looked at \(entries) entries and \(records) records, \(found) passed
+              looked at \(counted(entries, "entry", "entries")) and \
+            \(counted(records, "record", "records")), \(found) passed
             """
         }
     }

@@ -41,8 +41,8 @@ struct QueryOrder: Sendable {
             return Self.ascends(one, other, missingIsLast: sort.relativeLocation != nil)
                 == sort.ascending
         }
-        let precedes = (left.zone, left.position) < (right.zone, right.position)
-        return precedes == (sorts.first?.ascending ?? true)
+        let (one, other) = ((left.zone, left.position), (right.zone, right.position))
+        return sorts.first?.ascending ?? true ? one < other : other < one
     }
 
     /// Whether of two different keys the first is the smaller one.

@@ -184,7 +184,7 @@ struct IndexedQueryTests {
                 QueryReport.Zone(
                     name: "Notes",
                     source: .index(
-                        name: "values of 'n'", reason: "1 entries can pass the filters"),
+                        name: "values of 'n'", reason: "1 entry can pass the filters"),
                     records: 1, entries: 1, found: 1)
             ])
     }

@@ -122,7 +122,8 @@ struct RecordShapeTests {
             ),
             (
                 #"{"operations":[{"operationType":"create","record":{"fields":{"title":"bare"}}}]}"#,
-                "operations[0].record.fields.title: expected an object, found a string"
+                "operations[0].record.fields.title: a field is an object, {\"value\": …}; {\"value\": null} "
+                    + "removes it"
             ),
             (
                 #"{"operations":[{"operationType":"create","record":{"parent":{}}}]}"#,
