@@ -94,7 +94,10 @@ extension TestCloud {
     /// Returns the schema of an environment in the CloudKit Schema Language, as a `.ckdb` file has
     /// it (web-services 7).
     ///
-    /// - Parameter container: Whose; nil for that of `CKContainer.default()`.
+    /// - Parameters:
+    ///   - container: Whose; nil for that of `CKContainer.default()`.
+    ///   - environment: Of which environment.
+    /// - Returns: The text of the file.
     public func exportSchema(
         of container: String? = nil, _ environment: Environment = .development
     ) async throws -> String {
