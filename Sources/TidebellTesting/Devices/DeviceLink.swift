@@ -21,6 +21,9 @@ final class DeviceLink: Transport {
         var cuts: [UInt64: AsyncThrowingStream<[UInt8], any Error>.Continuation] = [:]
         /// Where pushes that come late go, by container.
         var newestStreams: [String: AsyncThrowingStream<[UInt8], any Error>.Continuation] = [:]
+        /// Late pushes whose moment came while no stream was open, by container: the next stream brings
+        /// them. As many as the test asked for.
+        var overduePushes: [String: [[UInt8]]] = [:]
         var lastID: UInt64 = 0
     }
 
@@ -174,6 +177,9 @@ final class DeviceLink: Transport {
             state.lastID += 1
             state.cuts[state.lastID] = continuation
             state.newestStreams[container] = continuation
+            for push in state.overduePushes.removeValue(forKey: container) ?? [] {
+                continuation.yield(push)
+            }
             return state.lastID
         }
         // Without a parent, as the line outlives the call that opened it; ends with
@@ -229,10 +235,16 @@ final class DeviceLink: Transport {
         }
     }
 
-    /// Hands over a push that comes late, on whatever stream the device holds now.
+    /// Hands over a push that comes late, on the stream the device holds now or on its next one: the
+    /// step of the clock that makes a push due may also be what ends a stream.
     private func deliver(_ push: PushFrame, of container: String) {
         if let id = push.notificationID { pushFaults.release(id) }
-        _ = state.withLock { $0.newestStreams[container] }?.yield(push.bytes)
+        state.withLock { state in
+            if let stream = state.newestStreams[container], case .enqueued = stream.yield(push.bytes) {
+                return
+            }
+            state.overduePushes[container, default: []].append(push.bytes)
+        }
         cloud.changes.notify()
     }
 }
