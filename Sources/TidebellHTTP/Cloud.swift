@@ -51,6 +51,8 @@ package struct Cloud: Sendable {
     package let assetSealKeys: AssetSeal.Keys
     /// What the URLs of shares are made with.
     package let shareURLKey: [UInt8]
+    /// Makes the continuation markers of queries.
+    let markerSeal: MarkerSeal
     /// What the cookies and forms of shares' pages are made with.
     let sharePageKey: [UInt8]
     /// The same of the pages about a user's account.
@@ -110,6 +112,7 @@ package struct Cloud: Sendable {
         devices = DeviceSeal(secret)
         assetSealKeys = AssetSeal.Keys(secret)
         shareURLKey = secret.key(.shareURLs)
+        markerSeal = MarkerSeal(key: secret.key(.queryMarkers))
         sharePageKey = secret.key(.sharePages)
         accountPageKey = KeyDerivation.key(named: "account pages", of: secret.key(.sharePages))
         signUps = SignUpPace(limits: shares.limits, elapsed: time.elapsed)

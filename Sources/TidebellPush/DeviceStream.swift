@@ -38,22 +38,21 @@ package struct DeviceStream: AsyncSequence, Sendable {
         }
 
         package mutating func next() async throws -> StreamEvent? {
-            while let part = try await nextPart() {
-                if case .event(let event) = part { return event }
+            while let part = try await nextPart(upTo: 0) {
+                if case .events(let events) = part { return events.first }
             }
             return nil
         }
 
-        /// Returns the next event, or that a sign of life is due, which is
-        /// ``DeviceStreams/heartbeatInterval`` after the one before or sooner; nil
-        /// at the end.
-        package mutating func nextPart() async throws -> StreamPart? {
+        /// Returns the next event and those behind it that need not be waited for, or that a sign of
+        /// life is due, which is ``DeviceStreams/heartbeatInterval`` after the one before or sooner;
+        /// nil at the end.
+        ///
+        /// - Parameter bytes: Once the frames have as many, no further event is taken: what goes to
+        ///   a connection in one write is one system call, not one for each event.
+        package mutating func nextPart(upTo bytes: Int) async throws -> StreamPart? {
             while !Task.isCancelled, !stream.slot.queue.hasEnded {
-                if let event = page.popLast() {
-                    // An idle stream keeps no memory for its backlog.
-                    if page.isEmpty { page = [] }
-                    return .event(given(event))
-                }
+                if !page.isEmpty { return .events(nextOfPage(upTo: bytes)) }
                 if isBehind {
                     do {
                         try await readPage()
@@ -63,12 +62,13 @@ package struct DeviceStream: AsyncSequence, Sendable {
                     continue
                 }
                 let streams = stream.streams
-                switch await stream.slot.queue.next(after: { await streams.spread() }) {
-                // What the log gave already was published meanwhile.
-                case .event(let event) where event.sequence <= cursor: continue
-                case .event(let event):
-                    invariant(event.sequence > cursor, "a stream's cursor only goes forward")
-                    return .event(given(event))
+                let next = await stream.slot.queue.next(upTo: bytes) { await streams.spread() }
+                switch next {
+                case .events(let events):
+                    // What the log gave already was published meanwhile.
+                    let new = events.filter { $0.sequence > cursor }
+                    guard !new.isEmpty else { continue }
+                    return .events(given(new))
                 case .overflowed: isBehind = true
                 case .silence: return .silence
                 case .ended, nil: return nil
@@ -77,10 +77,27 @@ package struct DeviceStream: AsyncSequence, Sendable {
             return nil
         }
 
-        private mutating func given(_ event: StreamEvent) -> StreamEvent {
-            cursor = event.sequence
-            stream.streams.metrics.streamDeliveries.increment()
-            return event
+        /// Takes events from the page that was read: one, and more up to a number of bytes.
+        private mutating func nextOfPage(upTo bytes: Int) -> [StreamEvent] {
+            var events: [StreamEvent] = []
+            var taken = 0
+            while let event = page.popLast() {
+                events.append(event)
+                taken += event.wholeFrame.bytes.count
+                if taken >= bytes { break }
+            }
+            // An idle stream keeps no memory for its backlog.
+            if page.isEmpty { page = [] }
+            return given(events)
+        }
+
+        private mutating func given(_ events: [StreamEvent]) -> [StreamEvent] {
+            for event in events {
+                invariant(event.sequence > cursor, "a stream's cursor only goes forward")
+                cursor = event.sequence
+            }
+            stream.streams.metrics.streamDeliveries.increment(by: events.count)
+            return events
         }
 
         private mutating func readPage() async throws {

@@ -39,7 +39,8 @@ final class LiveNotification: Sendable {
 final class LiveQueue: Sendable {
     /// What the stream does next.
     enum Next {
-        case event(StreamEvent)
+        /// What was published, in the order of the log, at least one.
+        case events([StreamEvent])
         /// The queue let everything go, or one is missing in it: the log has it.
         case overflowed
         /// Nothing to send, but a sign of life is due.
@@ -138,19 +139,23 @@ final class LiveQueue: Sendable {
     /// nothing.
     ///
     /// `delay` is waited for before a background push is taken, so that a newer
-    /// one can still replace it.
-    func next(after delay: () async -> Void) async -> Next? {
+    /// one can still replace it; those that follow it are taken with it, those that follow another
+    /// have a delay of their own.
+    ///
+    /// - Parameter bytes: Once the frames have as many, no further event is taken.
+    func next(upTo bytes: Int, after delay: () async -> Void) async -> Next? {
         while true {
-            if state.withLock({ $0.waiting.first?.isBackground == true }) {
+            let isBackground = state.withLock { $0.waiting.first?.isBackground == true }
+            if isBackground {
                 await delay()
                 guard !Task.isCancelled else { return nil }
             }
-            if let next = take() { return next }
+            if let next = take(upTo: bytes, withBackground: isBackground) { return next }
             guard await wake.wait() else { return nil }
         }
     }
 
-    private func take() -> Next? {
+    private func take(upTo bytes: Int, withBackground: Bool) -> Next? {
         state.withLock { state in
             if state.hasEnded { return .ended }
             if state.hasOverflowed {
@@ -160,7 +165,16 @@ final class LiveQueue: Sendable {
             guard state.waiting.isEmpty else {
                 // An event is a sign of life itself.
                 state.needsSignOfLife = false
-                return .event(state.waiting.removeFirst().event)
+                var events: [StreamEvent] = []
+                var taken = 0
+                for notification in state.waiting {
+                    if notification.isBackground, !withBackground, !events.isEmpty { break }
+                    events.append(notification.event)
+                    taken += notification.event.wholeFrame.bytes.count
+                    if taken >= bytes { break }
+                }
+                state.waiting.removeFirst(events.count)
+                return .events(events)
             }
             guard state.needsSignOfLife else { return nil }
             state.needsSignOfLife = false

@@ -28,7 +28,8 @@ package struct StreamEvent: Sendable, Hashable {
 
 /// What a device's stream writes next.
 package enum StreamPart: Sendable, Hashable {
-    case event(StreamEvent)
+    /// Events in the order of the log, at least one.
+    case events([StreamEvent])
     /// A sign of life, so that both ends notice a dead connection.
     case silence
 }

@@ -44,6 +44,8 @@ package struct Call: Sendable {
     package var fieldCipher: any FieldCipher
     /// The key that makes the URLs of shares.
     package var shareURLKey: [UInt8]
+    /// Makes the continuation markers of queries.
+    package var markerSeal: MarkerSeal
 
     /// Called with zone and record of every record that was asked for and is damaged; without a
     /// record where the key of the zone's encrypted fields is.
@@ -80,7 +82,8 @@ package struct Call: Sendable {
         uuids: CallUUIDs,
         assetSeals: any AssetSeals = NoAssetSeals(),
         fieldCipher: any FieldCipher = NoFieldCipher(),
-        shareURLKey: [UInt8] = []
+        shareURLKey: [UInt8] = [],
+        markerSeal: MarkerSeal = MarkerSeal()
     ) {
         self.container = container
         self.scope = scope
@@ -100,6 +103,7 @@ package struct Call: Sendable {
         self.assetSeals = assetSeals
         self.fieldCipher = fieldCipher
         self.shareURLKey = shareURLKey
+        self.markerSeal = markerSeal
     }
 }
 

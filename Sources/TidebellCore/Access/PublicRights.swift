@@ -34,6 +34,11 @@ struct PublicRights {
         rights(by: grants).union(isCreator(of: record) ? grants[RecordGrants.creator] : [])
     }
 
+    /// Whether the caller may read a record.
+    func mayRead(_ record: StoredRecord, by grants: RecordGrants) -> Bool {
+        rights(over: record, by: grants).contains(.read)
+    }
+
     /// Whether the caller created the record.
     func isCreator(of record: StoredRecord) -> Bool {
         user.map { $0.recordName == record.created.userRecordName } ?? false
@@ -60,6 +65,27 @@ struct PublicRights {
             "CREATE operation not permitted: the record type '\(WireError.shortened(type))' grants "
                 + "it to \(grants.holders(of: .create))"
         )
+    }
+}
+
+extension ZoneAccess {
+    /// Returns of which records of the public database the caller may not know more than that they
+    /// are there, and the error of each (ACCT-7).
+    func unreadable(
+        _ records: some Collection<StoredRecord>, for call: Call,
+        in reader: some SchemaReading & UserReading
+    ) throws -> [String: WireError] {
+        guard rights == .byGrants, !records.isEmpty else { return [:] }
+        let schema = try reader.schema(of: Set(records.map(\.type)), for: call)
+        let rights = try PublicRights(
+            of: call.user, among: records.map { schema.grants(of: $0.type) }, in: reader)
+        var errors: [String: WireError] = [:]
+        for record in records {
+            let grants = schema.grants(of: record.type)
+            guard !rights.mayRead(record, by: grants) else { continue }
+            errors[record.name] = .notReadable(record.type, grants)
+        }
+        return errors
     }
 }
 

@@ -31,9 +31,7 @@ struct IndexSource: Sendable, Hashable {
                     sources.append(source)
                     continue
                 }
-                sources[same].ranges = sources[same].ranges.flatMap { range in
-                    source.ranges.compactMap(range.intersection)
-                }
+                sources[same].ranges = common(sources[same].ranges, source.ranges)
                 sources[same].kind = min(sources[same].kind, source.kind)
             }
         }
@@ -44,9 +42,29 @@ struct IndexSource: Sendable, Hashable {
         }
     }
 
+    /// Returns what is in ranges of both lists, in order.
+    ///
+    /// Each list goes by once, since none of its ranges overlap: of two long choices no more is
+    /// looked at than both have.
+    private static func common(
+        _ left: [FieldIndexRange], _ right: [FieldIndexRange]
+    ) -> [FieldIndexRange] {
+        var common: [FieldIndexRange] = []
+        var (left, right) = (distinct(left)[...], distinct(right)[...])
+        while let first = left.first, let second = right.first {
+            if let both = first.intersection(second) { common.append(both) }
+            if first.end < second.end { left.removeFirst() } else { right.removeFirst() }
+        }
+        return common
+    }
+
+    private static func distinct(_ ranges: [FieldIndexRange]) -> [FieldIndexRange] {
+        Set(ranges).sorted { $0.first < $1.first }
+    }
+
     /// Returns ranges in order, and what every search looks at before them.
     private static func ordered(_ ranges: [FieldIndexRange]) -> [FieldIndexRange] {
-        [.always] + Set(ranges).sorted { $0.first < $1.first }
+        [.always] + distinct(ranges)
     }
 
     private static func of(_ filter: WireFilter) -> [IndexSource] {

@@ -23,7 +23,7 @@ extension LookupRecords {
         records.merge(
             try call.userRecords(missing, in: access, reader)
         ) { stored, _ in stored }
-        let unreadable = try access.unreadable(Array(records.values), for: call, in: reader)
+        let unreadable = try access.unreadable(records.values, for: call, in: reader)
         let shares = try ShareAnswers(of: records.keys, for: call, in: access, reader)
         var answers = Answers(to: request, for: call, in: access, shares)
         var bytes = 0
@@ -86,25 +86,5 @@ private struct Answers {
         let result = try record.result(to: call, in: access, selecting: selection, shares, reader)
         made[record.name, default: [:]][desiredKeys] = result
         return result
-    }
-}
-
-extension ZoneAccess {
-    /// Returns of which records of the public database the caller may not know more than that they
-    /// are there, and the error of each (ACCT-7).
-    fileprivate func unreadable(
-        _ records: [StoredRecord], for call: Call, in reader: some SchemaReading & UserReading
-    ) throws -> [String: WireError] {
-        guard rights == .byGrants, !records.isEmpty else { return [:] }
-        let schema = try reader.schema(of: Set(records.map(\.type)), for: call)
-        let rights = try PublicRights(
-            of: call.user, among: records.map { schema.grants(of: $0.type) }, in: reader)
-        var errors: [String: WireError] = [:]
-        for record in records {
-            let grants = schema.grants(of: record.type)
-            guard !rights.rights(over: record, by: grants).contains(.read) else { continue }
-            errors[record.name] = .notReadable(record.type, grants)
-        }
-        return errors
     }
 }

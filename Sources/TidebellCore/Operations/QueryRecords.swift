@@ -46,7 +46,7 @@ extension QueryRecords {
             limit: call.limits.page(request.resultsLimit, atMost: call.limits.recordsPerPage),
             now: call.now, log: log
         )
-        let page = try search.page(after: try request.start(of: hash), in: reader)
+        let page = try search.page(after: try request.start(of: hash, for: call), in: reader)
         // Answer
         let selection = FieldSelection(
             desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings, for: call
@@ -67,7 +67,9 @@ extension QueryRecords {
                         to: call, in: $0.access, selecting: selection, $0.shares, reader)
                 }
             },
-            continuationMarker: page.next.map { QueryMarker(query: hash, position: $0).text },
+            continuationMarker: page.next.map {
+                QueryMarker(query: hash, position: $0).text(sealedBy: call.markerSeal)
+            },
             syncToken: returnsSyncToken && zones.count == 1 ? zones[0].syncToken(for: call) : nil
         )
     }

@@ -8,7 +8,8 @@ extension RereferenceAssets {
     /// A receipt is for any field: the request does not name the one it will be used for.
     package static func run(
         _ request: Request, for call: Call,
-        in reader: some ZoneAccessReading & RecordReading & SharedRecordReading
+        in reader: some ZoneAccessReading & RecordReading & SharedRecordReading & SchemaReading
+            & UserReading
     ) throws -> Response {
         _ = try call.requireUser()
         let targetZone = request.targetZoneID ?? request.zoneID
@@ -20,6 +21,7 @@ extension RereferenceAssets {
             Set(request.assets.map(\.recordName)), for: call, in: reader)
         let records =
             try access.zone.map { try reader.records(names, in: $0.key, for: call) } ?? [:]
+        let unreadable = try access.unreadable(records.values, for: call, in: reader)
         var fieldNames: [String: Set<String>] = [:]
         for source in request.assets {
             fieldNames[source.recordName, default: []].insert(source.fieldName)
@@ -37,6 +39,7 @@ extension RereferenceAssets {
                 guard let record = records[source.recordName] else {
                     return .failure(WireError(.notFound, "Record not found"))
                 }
+                if let error = unreadable[record.name] { return .failure(error) }
                 guard !record.isDamaged else {
                     return .failure(call.damage(of: record, in: request.zoneID.zoneName))
                 }

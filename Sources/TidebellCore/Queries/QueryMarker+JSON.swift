@@ -79,8 +79,10 @@ extension ComparisonKey {
             case .number(.fraction(let number)):
                 writer.key("number")
                 writer.number(number)
-            // The rules let nobody sort by these.
-            case .bytes, .place: break
+            case .bytes(let bytes): writer.member("bytes", Base64URL.text(bytes))
+            case .place(let latitude, let longitude):
+                writer.key("place")
+                writer.array([latitude, longitude]) { $0.number($1) }
             }
         }
     }
@@ -97,6 +99,11 @@ extension ComparisonKey {
                 case .integer(let number): key = .number(.whole(number))
                 case .double(let number): key = .number(ExactNumber(number))
                 }
+            case "bytes": key = Base64URL.bytes(try reader.readString()).map(ComparisonKey.bytes)
+            case "place":
+                let place = try reader.readList(limit: 2) { try $0.readDouble() }
+                guard place.count == 2 else { throw JSONError("a place of no two numbers") }
+                key = .place(latitude: place[0], longitude: place[1])
             default: try reader.skipValue()
             }
         }

@@ -31,28 +31,15 @@ struct QueryMarker: Sendable, Hashable {
     var query: UInt64
     var position: Position
 
-    /// The marker as clients store it; from a few dozen characters to about 12,000
+    /// Returns the marker as clients store it; from a few dozen characters to about 12,000
     /// for each sort key.
-    var text: String {
-        let json = JSONWriter.write { write(to: &$0) }
-        var bytes: [UInt8] = []
-        withUnsafeBytes(of: Self.checksum(json).bigEndian) { bytes.append(contentsOf: $0) }
-        return Base64URL.text(bytes + json)
-    }
-
-    /// Guards against damage, not against forgery: a marker grants nothing.
-    private static func checksum(_ json: some Sequence<UInt8>) -> UInt64 {
-        var hash = StableHash()
-        hash.combine(json)
-        return hash.value
+    func text(sealedBy seal: MarkerSeal) -> String {
+        seal.seal(JSONWriter.write { write(to: &$0) })
     }
 
     /// Reads a marker's text; nil for what this server never issued.
-    init?(text: String) {
-        guard let bytes = Base64URL.bytes(text), bytes.count > 8 else { return nil }
-        let json = Array(bytes.dropFirst(8))
-        let checksum = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard checksum == Self.checksum(json),
+    init?(text: String, sealedBy seal: MarkerSeal) {
+        guard let json = seal.open(text),
             let marker = try? JSONReader.read(json, QueryMarker.init(from:))
         else { return nil }
         self = marker
@@ -78,9 +65,9 @@ extension QueryRecords.Request {
 
     /// Returns where the page begins; nil for the first one. Fails for a marker
     /// that is damaged or of another query.
-    func start(of hash: UInt64) throws -> QueryMarker.Position? {
+    func start(of hash: UInt64, for call: Call) throws -> QueryMarker.Position? {
         guard let continuationMarker else { return nil }
-        guard let marker = QueryMarker(text: continuationMarker) else {
+        guard let marker = QueryMarker(text: continuationMarker, sealedBy: call.markerSeal) else {
             throw WireError.badRequest("the continuationMarker was not issued by this server")
         }
         guard marker.query == hash, marker.position.fits(query.sorts) else {

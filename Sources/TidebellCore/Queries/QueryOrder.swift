@@ -51,7 +51,7 @@ struct QueryOrder: Sendable {
     ) -> Bool {
         guard let left else { return !missingIsLast }
         guard let right else { return missingIsLast }
-        return left.precedes(right) ?? (left.kind < right.kind)
+        return left.precedes(right) ?? left.precedesWithoutMeaning(right)
     }
 }
 
@@ -96,13 +96,25 @@ extension ComparisonKey {
     fileprivate func cut(to length: Int) -> ComparisonKey {
         switch self {
         case .text(let text): .text(text.prefix(length))
+        case .bytes(let bytes): .bytes(Array(bytes.prefix(length)))
         default: self
         }
     }
 
-    /// Keys of different kinds never meet while a field has one type; should
-    /// they, the order is total all the same.
-    fileprivate var kind: Int {
+    /// Whether this key stands before another where values have no order, as an index has them
+    /// (``FieldIndexKey``).
+    ///
+    /// Nobody sorts by bytes or places, and keys of different kinds never meet, while a field has one
+    /// type. An operator may change the type: then the order is total all the same.
+    fileprivate func precedesWithoutMeaning(_ other: ComparisonKey) -> Bool {
+        switch (self, other) {
+        case (.bytes(let left), .bytes(let right)): left.lexicographicallyPrecedes(right)
+        case (.place(let one, let two), .place(let three, let four)): (one, two) < (three, four)
+        default: kind < other.kind
+        }
+    }
+
+    private var kind: Int {
         switch self {
         case .number: 0
         case .text: 1

@@ -219,9 +219,12 @@ struct QuerySearch {
 
     /// Calls `body` with the records of entries in these ranges, in order, until it returns
     /// false; returns whether it wanted all of them.
+    ///
+    /// - Parameter seen: Records that are in it are left out, and others noted in it: of a record with
+    ///   several entries only the first one counts. Without it, each of them.
     private func entries(
         of index: StoredFieldIndex, in ranges: [FieldIndexRange], beyond start: FieldIndexEntry?,
-        reverse: Bool = false, _ reader: some Reading,
+        reverse: Bool = false, seen: SeenRecords? = nil, _ reader: some Reading,
         _ body: (StoredRecord, FieldIndexEntry) throws -> Bool
     ) throws -> Bool {
         log.noteUse(index)
@@ -229,13 +232,14 @@ struct QuerySearch {
             var last = start
             var count = 0
             repeat {
-                let entries = try reader.fieldIndexEntries(
+                var entries = try reader.fieldIndexEntries(
                     of: index.id, in: range, beyond: last, reverse: reverse,
                     limit: Self.entriesTogether)
                 count = entries.count
                 last = entries.last ?? last
                 log.noteEntries(count)
                 try reader.noteWork(count * ReadWork.row)
+                if let seen { entries.removeAll { !seen.positions.insert($0.position).inserted } }
                 var goesOn = true
                 try reader.records(at: entries.map(\.position), in: index.zone) { number, record in
                     guard record.type == query.recordType else { return true }
@@ -393,9 +397,10 @@ struct QuerySearch {
                 try rankAll(of: zone, in: reader, &ranking)
             case .source(let source, _, let index, let reason):
                 log.begin(zone, .index(name: source.form.text, reason: reason))
-                _ = try walk(source, 0, index, in: zone, beyond: nil, reader) {
-                    record, _, isFirst in
-                    try take(record, in: zone.key, reader, &ranking, isCandidate: isFirst)
+                _ = try entries(
+                    of: index, in: source.ranges, beyond: nil, seen: SeenRecords(), reader
+                ) { record, _ in
+                    try take(record, in: zone.key, reader, &ranking)
                     return true
                 }
             case .order(let index, let ranges, let reason):
@@ -423,11 +428,10 @@ struct QuerySearch {
     /// Looks at a record for the order; fails where it is one too many.
     private func take(
         _ record: StoredRecord, in zone: ZoneKey, _ reader: some Reading,
-        _ ranking: inout Ranking, isCandidate: Bool = true
+        _ ranking: inout Ranking
     ) throws {
         log.noteRecord()
         guard ranking.bound.admits(record) else { throw limits.querySort.passed(by: query) }
-        guard isCandidate else { return }
         let view = ranking.filter.view(of: record)
         guard try ranking.filter.passes(record, view, counting: reader.noteWork) else { return }
         log.noteFound()
@@ -520,13 +524,12 @@ struct QuerySearch {
         let isFartherThanAny = ranking.start.map { $0.keys[0] == nil } ?? false
         var inner = ranking.start.flatMap { distance(of: $0.keys[0]) } ?? 0
         var outer = max(Self.firstRadius, inner * 1.25)
+        // A wider circle has all that a smaller one had.
+        let seen = SeenRecords()
         while !isFartherThanAny, inner <= WireLocation.farthest {
             let ranges = GlobeCells.ranges(around: center, radius: outer).map(\.keys)
-            _ = try entries(of: index, in: ranges, beyond: nil, reader) { record, _ in
-                let view = ranking.filter.view(of: record)
-                let found = distance(of: ranking.first.order.keys(of: view).first ?? nil)
-                let isInRing = found.map { inner <= $0 && $0 < outer } ?? false
-                try take(record, in: zone.key, reader, &ranking, isCandidate: isInRing)
+            _ = try entries(of: index, in: ranges, beyond: nil, seen: seen, reader) { record, _ in
+                try take(record, in: zone.key, reader, &ranking)
                 return true
             }
             if ranking.isFull, let last = distance(of: ranking.first.ranks.last?.keys[0]),
@@ -562,6 +565,11 @@ struct QuerySearch {
             }
         }
     }
+}
+
+/// The records that a search has come by, each of which it looks at once.
+private final class SeenRecords {
+    var positions: Set<Position> = []
 }
 
 /// What a search looks at besides records that the caller may see.

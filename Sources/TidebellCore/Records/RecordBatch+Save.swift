@@ -167,8 +167,12 @@ extension RecordBatch {
             records: try outcomes.indices.map { index in
                 switch outcomes[index] {
                 case .save(let saved):
+                    // Of what was there before, only who may read the record learns more than
+                    // that it was saved.
                     let selection =
-                        request.operations[index].desiredKeys.map(selection) ?? common
+                        mayRead(saved.record)
+                        ? request.operations[index].desiredKeys.map(selection) ?? common
+                        : selection(of: [])
                     var record = try saved.record.answered(
                         to: call, in: access, selecting: selection, shares)
                     if record.sharing == nil, request.operations[index].createsShortGUID {

@@ -151,7 +151,8 @@ struct RecordBatch {
         try SavePolicy.check(
             operation, against: existing, limits: call.limits,
             serverRecord: {
-                try $0.answered(to: call, in: access, selecting: .all, shares)
+                try mayRead($0)
+                    ? $0.answered(to: call, in: access, selecting: .all, shares) : nil
             }
         )
         if operation.recordType == ShareNames.recordType
@@ -177,6 +178,12 @@ struct RecordBatch {
             }
         }
         return .save(try savedRecord(for: operation, named: name, over: existing))
+    }
+
+    /// Whether the caller may know what is in a record: in the public database, by what its type
+    /// grants (ACCT-7).
+    func mayRead(_ record: StoredRecord) -> Bool {
+        granted?.mayRead(record, by: schema.grants(of: record.type)) ?? true
     }
 
     mutating func savedRecord(

@@ -7,10 +7,10 @@ enum SavePolicy {
     /// Fails where the operation cannot be applied to what exists.
     ///
     /// `serverRecord` builds the version that a conflict's error carries
-    /// (SAVE-6).
+    /// (SAVE-6); nil where the caller may not read it.
     static func check(
         _ operation: ModifyRecords.Operation, against existing: StoredRecord?, limits: Limits,
-        serverRecord: (StoredRecord) throws -> WireRecord
+        serverRecord: (StoredRecord) throws -> WireRecord?
     ) throws {
         guard let existing else {
             guard operation.type.needsChangeTag else { return }

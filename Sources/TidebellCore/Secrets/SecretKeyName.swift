@@ -18,4 +18,6 @@ package enum SecretKeyName: String, Sendable, Hashable, CaseIterable {
     case sharePages = "share pages"
     /// Makes the keys and checksums of files that CloudKit's answers have.
     case assetKeys = "asset keys"
+    /// Seals the continuation markers of queries.
+    case queryMarkers = "query markers"
 }

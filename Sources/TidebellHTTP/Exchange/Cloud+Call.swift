@@ -31,7 +31,8 @@ extension Cloud {
             queryUses: queryUses,
             uuids: CallUUIDs(after: randomness.makeUUID()),
             assetSeals: AssetSeal(keys: assetSealKeys, baseURL: baseURL),
-            fieldCipher: rootKey ?? NoFieldCipher(), shareURLKey: shareURLKey
+            fieldCipher: rootKey ?? NoFieldCipher(), shareURLKey: shareURLKey,
+            markerSeal: markerSeal
         )
         call.reportDamage = { [damage, logger] zone, record in
             damage.report(container, scope, zone: zone, record: record, to: logger)

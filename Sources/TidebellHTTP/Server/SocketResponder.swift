@@ -158,7 +158,7 @@ extension WebResponse {
             case .bytes(let bytes) where share != nil && bytes.count > ResponseBody.smallBody:
                 .pieces(of: bytes, counted: share, on: channel)
             case .bytes(let bytes): ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
-            case .stream(let produce): .streamed(to: request, produce)
+            case .stream(let produce): .streamed(to: request, on: channel, produce)
             case .file(let length, let produce):
                 ResponseBody(contentLength: Int(length)) { writer in
                     let socket = SentWriter(writer: writer, channel: channel)
@@ -199,11 +199,11 @@ extension ResponseBody {
     /// A body that is produced until it ends, the client goes away or the server
     /// shuts down, whichever comes first.
     fileprivate static func streamed(
-        to request: Request,
+        to request: Request, on channel: any Channel,
         _ produce: @escaping @Sendable (inout any BodyWriter) async throws -> Void
     ) -> ResponseBody {
         ResponseBody { writer in
-            let socket = SocketWriter(writer: writer)
+            let socket = StreamWriter(writer: writer, channel: channel)
             let end = WakeSignal()
             do {
                 // Only this notices that the client went away while nothing is
@@ -225,7 +225,7 @@ extension ResponseBody {
     /// connection's, not one for each reason to end.
     private static func run(
         _ produce: @escaping @Sendable (inout any BodyWriter) async throws -> Void,
-        into socket: SocketWriter, until end: WakeSignal
+        into socket: StreamWriter, until end: WakeSignal
     ) async throws {
         try await withGracefulShutdownHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -241,17 +241,5 @@ extension ResponseBody {
         } onGracefulShutdown: {
             end.raise()
         }
-    }
-}
-
-/// Writes to the connection.
-///
-/// Unchecked, because Hummingbird's writer is not marked Sendable: one task has
-/// it at a time, the producer's, and then the one that waited for its end.
-private struct SocketWriter: BodyWriter, @unchecked Sendable {
-    var writer: any ResponseBodyWriter
-
-    mutating func write(_ bytes: [UInt8]) async throws {
-        try await writer.write(ByteBuffer(bytes: bytes))
     }
 }

@@ -240,9 +240,8 @@ final class DeviceLink: Transport {
     private func deliver(_ push: PushFrame, of container: String) {
         if let id = push.notificationID { pushFaults.release(id) }
         state.withLock { state in
-            if let stream = state.newestStreams[container], case .enqueued = stream.yield(push.bytes) {
-                return
-            }
+            let outcome = state.newestStreams[container]?.yield(push.bytes)
+            if case .enqueued? = outcome { return }
             state.overduePushes[container, default: []].append(push.bytes)
         }
         cloud.changes.notify()

@@ -23,6 +23,11 @@ struct GrantTests {
                     "___recordID" REFERENCE QUERYABLE,
                     GRANT CREATE TO "_icloud", GRANT READ, WRITE TO "_creator"
                 );
+                RECORD TYPE Box (
+                    title STRING QUERYABLE SORTABLE,
+                    "___recordID" REFERENCE QUERYABLE,
+                    GRANT CREATE, WRITE TO "_icloud", GRANT READ TO "_creator"
+                );
                 RECORD TYPE News (
                     "___recordID" REFERENCE QUERYABLE,
                     GRANT READ TO "_icloud", GRANT READ, CREATE, WRITE TO Editor
@@ -117,6 +122,75 @@ struct GrantTests {
             try await save("News", "n", by: otto)
                 == "WRITE operation not permitted: record 'n' is of the type 'News', which grants no "
                 + "WRITE to its creator")
+    }
+
+    @Test("ACCT-7: no error and no answer of a save shows a record to who may not read it")
+    func savesShowNothing() async throws {
+        func modify(
+            _ type: ModifyRecords.OperationType, tag: String? = nil, by user: StoredUser
+        ) async throws -> RecordResult {
+            let operation = ModifyRecords.Operation(
+                type, recordName: "box", recordType: "Box", recordChangeTag: tag,
+                fields: FieldChanges(
+                    user.id == bench.anna.id ? ["title": Field(.string("secret"))] : [:]))
+            return try await bench.modify(operation, zone: "_defaultZone", call: call(user))[0]
+        }
+        let made = try await modify(.create, by: bench.anna)
+        #expect(made.record?.fields.json.isEmpty == false)
+        for (kind, tag) in [(ModifyRecords.OperationType.create, nil), (.update, "1")] {
+            let own = try #require(try await modify(kind, tag: tag, by: bench.anna).error)
+            let others = try #require(try await modify(kind, tag: tag, by: bench.otto).error)
+            #expect(own.detail?.serverRecord != nil)
+            #expect(others.code == own.code && others.detail?.serverRecord == nil)
+        }
+        let saved = try await modify(.forceUpdate, by: bench.otto)
+        #expect(saved.record?.fields == RecordFields.none)
+        let after = try #require(try await modify(.forceUpdate, by: bench.anna).record)
+        #expect(try after.fields.decoded()["title"]?.value == .string("secret"))
+    }
+
+    @Test("ACCT-7: of a type that only creators read, a page's marker tells nothing of the others")
+    func markersTellNothing() async throws {
+        for (user, count) in [(bench.anna, 5), (bench.otto, 1)] {
+            for index in 0..<count {
+                let operation = ModifyRecords.Operation(
+                    .create, recordName: "\(user.id.rawValue)-\(index)", recordType: "Box",
+                    fields: FieldChanges(["title": Field(.string("secret"))]))
+                _ = try await bench.modify(operation, zone: "_defaultZone", call: call(user))
+            }
+        }
+        var query = WireQuery(recordType: "Box")
+        query.sorts = [WireSort(.field("title"))]
+        let (container, plain) = (call(bench.anna), WireQuery(recordType: "Box"))
+        for query in [query, plain] {
+            let page = try await bench.store.read {
+                try QueryRecords.run(.init(query: query, resultsLimit: 2), for: container, in: $0)
+            }
+            let bytes = try #require(page.continuationMarker.flatMap { Base64URL.bytes($0) })
+            #expect(!BytePattern("secret").isFound(in: bytes))
+            #expect(!BytePattern("zone").isFound(in: bytes))
+        }
+    }
+
+    @Test("ACCT-7: nobody gets the file of a record that they may not read")
+    func filesOfOthers() async throws {
+        _ = try await save("Diary", "d", by: bench.anna)
+        for (user, isRefused) in [(bench.anna, false), (bench.otto, true)] {
+            let call = call(user)
+            let request = RereferenceAssets.Request(
+                zoneID: ZoneID(zoneName: "_defaultZone"),
+                assets: [.init(recordName: "d", fieldName: "file")])
+            let answer = try await bench.store.read {
+                try RereferenceAssets.run(request, for: call, in: $0)
+            }
+            let reason = if case .failure(let error) = answer.assets[0] { error.reason } else { "" }
+            #expect(
+                reason
+                    == (isRefused
+                        ? "READ operation not permitted: the record type 'Diary' grants it to the "
+                            + "roles _creator"
+                        : "field 'file' of record 'd' has no asset"))
+        }
     }
 
     @Test("ACCT-7: nobody subscribes to what they may not read")

@@ -202,6 +202,54 @@ struct IndexedQueryTests {
         #expect(try await bench.indexes(in: "Notes").map(\.name) == ["value title"])
     }
 
+    @Test("What several choices of one value have in common is found in one walk through each")
+    func manyChoices() {
+        func choice(_ numbers: some Sequence<Int64>) -> WireFilter {
+            WireFilter(.in, .field("n"), .list(.int64List, numbers.map(FieldValue.int64)))
+        }
+        let sources = IndexSource.all(of: [
+            choice(0..<1000), choice((500..<1500).reversed()),
+            choice(repeatElement(700, count: 1000)),
+            WireFilter(.lessThan, .field("n"), .int64(900)),
+        ])
+        let found = FieldIndexRange(only: FieldIndexKey(.number(.whole(700))))
+        #expect(sources.map(\.ranges) == [[.always, found]])
+        let more = IndexSource.all(of: [choice(0..<1000), choice(500..<1500)])
+        #expect(more.map(\.ranges.count) == [501])
+    }
+
+    @Test("An order looks at each record once, however many entries of the index it has")
+    func recordsOfSeveralEntries() async throws {
+        var limits = Limits()
+        limits.querySort.records = 300
+        let bench = try await Bench()
+        try await bench.makeZone("Notes")
+        for start in stride(from: 0, to: 300, by: 100) {
+            try await bench.modify((start..<start + 100).map(Self.note))
+        }
+        let tags = (0..<100).map { FieldValue.string("t\($0)") } + [.string("all")]
+        let center = WireLocation(latitude: 10, longitude: 0)
+        let questions: [(String, WireQuery)] = [
+            (
+                "elements tags",
+                .notes(
+                    [WireFilter(.listContainsAny, .field("tags"), .list(.stringList, tags))],
+                    [WireSort(.field("title"))])
+            ),
+            ("cells place", .notes([], [WireSort(.field("place"), relativeLocation: center)])),
+        ]
+        for (index, query) in questions {
+            let scanned = try await bench.explained(
+                query, zone: "Notes", limit: 200, limits: limits
+            ).page.names
+            try await bench.buildIndex(index, in: "Notes", steps: 99)
+            let (page, report) = try await bench.explained(
+                query, zone: "Notes", limit: 200, limits: limits)
+            #expect(page.names == scanned)
+            #expect(report.uses.count == 1 && (report.zones.first?.records ?? .max) <= 300)
+        }
+    }
+
     @Test("Keys of values stand in the order of the evaluator, whatever the type")
     func keysHaveTheOrderOfValues() {
         let numbers: [Double] = [

@@ -22,6 +22,34 @@ import TidebellWire
         }
     }
 
+    @Test("What waits comes in one part, up to a number of bytes")
+    func partsOfSeveralEvents() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            let phone = try await world.device("phone", of: anna)
+            try await world.subscribe(anna, .query, type: "FeedItem")
+            try await world.create(["a", "b", "c"], of: anna)
+            _ = try await world.pipeline.drain()
+            var stream = world.streams.open(device: phone, after: .start).makeAsyncIterator()
+            func records(upTo bytes: Int) async throws -> [String?] {
+                guard case .events(let events) = try await stream.nextPart(upTo: bytes) else {
+                    return []
+                }
+                return try events.map { try DeliveredPayload($0).record }
+            }
+            #expect(try await records(upTo: 0) == ["a"])
+            #expect(try await records(upTo: 1_000_000) == ["b", "c"])
+            try await world.create(["d", "e", "f"], of: anna)
+            _ = try await world.pipeline.drain()
+            // The first read found the end of the log, so these were published to the stream.
+            #expect(try await records(upTo: 1_000_000) == ["d", "e", "f"])
+            try await world.create(["g", "h", "i"], of: anna)
+            _ = try await world.pipeline.drain()
+            #expect(try await records(upTo: 1) == ["g"])
+            #expect(try await records(upTo: 1_000_000) == ["h", "i"])
+        }
+    }
+
     @Test("PUSH-13: a stream resumes after its cursor")
     func resume() async throws {
         try await World.run { world in
@@ -152,7 +180,7 @@ import TidebellWire
                     }
                     await world.clock.waitForSleeper(of: .seconds(5))
                     for index in streams.indices {
-                        #expect(try await streams[index].nextPart() == .silence)
+                        #expect(try await streams[index].nextPart(upTo: 0) == .silence)
                     }
                 }
                 group.cancelAll()

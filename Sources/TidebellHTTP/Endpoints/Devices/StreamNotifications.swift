@@ -80,21 +80,28 @@ extension StreamNotifications: Endpoint {
         _ stream: DeviceStream, isCut: Bool, to writer: inout any BodyWriter, of cloud: Cloud
     ) async throws {
         var parts = stream.makeAsyncIterator()
-        while let part = try await parts.nextPart() {
-            guard case .event(let event) = part else {
+        while let part = try await parts.nextPart(upTo: writtenAtOnce) {
+            guard case .events(let events) = part else {
                 try await writer.write(ServerSentEvent.heartbeat)
                 continue
             }
-            try await writer.write((isCut ? event.frame : event.wholeFrame).bytes)
-            cloud.journal.record(
-                Delivery(
-                    notification: event.sequence, user: stream.device.user,
-                    clientID: stream.device.clientID, route: .stream, at: cloud.time.now(),
-                    answer: Delivery.sent
+            let frames = events.map { (isCut ? $0.frame : $0.wholeFrame).bytes }
+            try await writer.write(frames.count == 1 ? frames[0] : Array(frames.joined()))
+            let now = cloud.time.now()
+            for event in events {
+                cloud.journal.record(
+                    Delivery(
+                        notification: event.sequence, user: stream.device.user,
+                        clientID: stream.device.clientID, route: .stream, at: now,
+                        answer: Delivery.sent
+                    )
                 )
-            )
+            }
         }
     }
+
+    /// Bytes of events that wait, after which what follows goes in a write of its own.
+    private static let writtenAtOnce = 32 * 1024
 }
 
 extension Exchange {
