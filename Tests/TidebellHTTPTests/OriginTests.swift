@@ -142,7 +142,13 @@ private struct Scene {
         case .stream, .liveStream:
             let open = streams.removeValue(forKey: client)
             var pieces = if let open { open } else { try await openStream(of: client) }
-            while let piece = try await pieces.next(), !piece.isLast { count += 1 }
+            var isLast = false
+            while !isLast, let piece = try await pieces.next() {
+                // Events that waited come in one piece.
+                let events = piece.split(separator: "\n\n")
+                isLast = events.last.map { String($0).isLast } ?? false
+                count += events.count - (isLast ? 1 : 0)
+            }
             streams[client] = pieces
         case .courier:
             let path = try #require(couriers[client])

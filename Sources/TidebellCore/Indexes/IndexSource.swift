@@ -155,7 +155,15 @@ struct IndexSource: Sendable, Hashable {
 
     /// The first of a record's keys that is in a range; nil where none is.
     func firstKey(among keys: [FieldIndexKey]) -> FieldIndexKey? {
-        keys.first { key in ranges.contains { $0.contains(key) } }
+        keys.first { key in
+            // Of ranges in order only the last one that begins before the key may have it.
+            var (behind, end) = (0, ranges.count)
+            while behind < end {
+                let middle = (behind + end) / 2
+                if ranges[middle].first > key { end = middle } else { behind = middle + 1 }
+            }
+            return behind > 0 && ranges[behind - 1].contains(key)
+        }
     }
 }
 

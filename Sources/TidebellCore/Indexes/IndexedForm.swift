@@ -14,6 +14,9 @@ enum IndexedForm: Sendable, Hashable {
 
     /// The most keys of one record; one with more is looked at by every search.
     static let keysPerRecord = 1000
+    /// The most bytes of text that are folded for the keys of one record: a save makes them while
+    /// others wait for it. A record whose words or elements have more is looked at by every search.
+    static let foldedBytes = 16 * 1024
 
     /// What the store knows it by. Its form is stored: another one makes another index.
     var name: String {
@@ -82,17 +85,23 @@ enum IndexedForm: Sendable, Hashable {
         guard !record.isDamaged else { return [.always] }
         switch self {
         case .value(let subject):
+            if case .string(let text)? = view.value(of: subject),
+                text.utf8.count > Self.foldedBytes
+            {
+                return [Self.key(ofLong: text)]
+            }
             return [view.newKey(of: subject).map { FieldIndexKey($0) } ?? .absent]
         case .elements(let field):
             guard let elements = view.value(of: .field(field))?.elements else { return [] }
+            guard view.textBytes(of: .field(field)) <= Self.foldedBytes else { return [.always] }
             return Self.bounded(
                 elements.lazy.compactMap { ComparisonKey($0) }.map {
                     FieldIndexKey($0)
                 })
         case .words(let field):
-            guard let words = view.tokens(of: field.map { .field($0) } ?? .allText) else {
-                return []
-            }
+            let subject = field.map(WireFilter.Subject.field) ?? .allText
+            guard view.textBytes(of: subject) <= Self.foldedBytes else { return [.always] }
+            guard let words = view.tokens(of: subject) else { return [] }
             return Self.bounded(words.elements.lazy.map { FieldIndexKey(word: $0) })
         case .cells(let field):
             guard case .location(let location) = view.value(of: .field(field)) else {
@@ -102,6 +111,18 @@ enum IndexedForm: Sendable, Hashable {
             return location.isOnEarth
                 ? [FieldIndexKey(cell: GlobeCells.cell(of: location))] : [.always]
         }
+    }
+
+    /// The key of a text of which only the beginning is looked at: no more of it is in a key.
+    private static func key(ofLong text: String) -> FieldIndexKey {
+        let start = text.unicodeScalars.prefix(WireFilter.textLimit)
+        // Marks change places within their character; one that is so long is not taken apart.
+        let isDivided = start.dropFirst(FieldIndexKey.valueLimit).contains {
+            !CanonicalForm.isMark($0)
+        }
+        return isDivided
+            ? FieldIndexKey(.text(CanonicalText(caseless: String(String.UnicodeScalarView(start)))))
+            : .always
     }
 
     private static func bounded(_ keys: some Sequence<FieldIndexKey>) -> [FieldIndexKey] {

@@ -28,10 +28,16 @@ struct QueryPlanner {
     /// Which part is a good one.
     static let goodPart = 10
 
-    init(_ query: WireQuery) {
+    /// Ranges of a source whose entries are counted; more are taken to have as many each.
+    private static let mostRangesCounted = 100
+
+    /// Creates the planner of a query.
+    ///
+    /// - Parameter filters: Those of its filters that its records may be found by.
+    init(_ query: WireQuery, by filters: [WireFilter]) {
         recordType = query.recordType
         sorts = query.sorts
-        sources = IndexSource.all(of: query.filters)
+        sources = IndexSource.all(of: filters)
     }
 
     /// What the first sort key is found by.
@@ -44,7 +50,9 @@ struct QueryPlanner {
     }
 
     /// Chooses how to go through a zone.
-    func plan(for zone: StoredZone, in reader: some FieldIndexReading) throws -> Plan {
+    func plan(
+        for zone: StoredZone, in reader: some FieldIndexReading & RecordReading
+    ) throws -> Plan {
         guard zone.isIndexed else { return .scan(reason: reasonWithout) }
         let all = try reader.fieldIndexes(in: zone.key, of: recordType)
         let ready = all.filter { $0.state == .ready }
@@ -84,17 +92,21 @@ struct QueryPlanner {
     }
 
     private func cheapest(
-        among indexes: [String: StoredFieldIndex], in reader: some FieldIndexReading
+        among indexes: [String: StoredFieldIndex],
+        in reader: some FieldIndexReading & RecordReading
     ) throws -> Counted? {
         var best: Counted?
         for (number, source) in sources.enumerated() {
             guard let index = indexes[source.form.name] else { continue }
             let limit = best?.count ?? Self.mostCounted
             var count = 0
-            for range in source.ranges where count < limit {
+            let counted = source.ranges.prefix(Self.mostRangesCounted)
+            for range in counted where count < limit {
+                try reader.noteWork(ReadWork.row)
                 count += try reader.fieldIndexEntryCount(
                     of: index.id, in: range, limit: limit - count)
             }
+            count = min(limit, count * source.ranges.count / max(1, counted.count))
             if let best,
                 count > best.count || count == best.count && source.kind >= best.source.kind
             {
@@ -109,7 +121,8 @@ struct QueryPlanner {
 
     private var reasonWithout: String {
         if forms.isEmpty { return "no filter and no sort key could use an index" }
-        return "no index is there; one is made when a query looks at many records and finds few"
+        return "no index is there; one is made when a query looks at many records and finds few, "
+            + "unless the zone has as many as it may"
     }
 
     private func reason(_ indexes: [StoredFieldIndex]) -> String {

@@ -5,6 +5,9 @@ import TidebellWire
 package enum BuildFieldIndex {
     /// Bytes of fields that one step reads at most, and one record.
     private static let bytesPerStep = 2 * 1024 * 1024
+    /// How long after its last use an index makes room for another, in a zone that has as many as it
+    /// may; uses are noted once a day.
+    private static let keptFor = Duration.seconds(3 * 24 * 60 * 60)
 
     /// Makes an index without entries, unless it is there, or the zone is gone or has as many as
     /// it may.
@@ -17,7 +20,14 @@ package enum BuildFieldIndex {
                 .first(where: { $0.key == wish.zone })
         else { return }
         let indexes = try transaction.fieldIndexes(in: zone.key, of: nil)
-        guard indexes.count < limits.indexesPerZone else { return }
+        guard indexes.count < limits.indexesPerZone else {
+            // Whoever comes first keeps nobody out: what is used goes on, what is not makes room.
+            let unused = indexes.filter {
+                $0.state == .ready && $0.usedAt.advanced(by: keptFor) < now
+            }.min { $0.usedAt < $1.usedAt }
+            if let unused { _ = try transaction.dropFieldIndex(unused.id, limit: 0) }
+            return
+        }
         _ = try transaction.makeFieldIndex(wish.name, of: wish.recordType, in: zone, at: now)
     }
 

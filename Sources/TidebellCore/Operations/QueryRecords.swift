@@ -31,7 +31,7 @@ extension QueryRecords {
                 by: request.query, of: type, indexed: call.limits.typesQueryableByName),
             of: "a query of '\(WireError.shortened(request.query.recordType))'"
         )
-        let query = try request.query.readable(by: call, type.grants, in: reader)
+        let creator = try request.query.onlyCreator(for: call, type.grants, in: reader)
         call.queryUses.note(QueryUse(request.query), in: call.container)
         // Search
         let hash = request.hash(
@@ -40,7 +40,7 @@ extension QueryRecords {
         let log = QueryLog()
         defer { call.noteQuery(log.report) }
         let search = QuerySearch(
-            query: query, zones: zones.compactMap(\.zone),
+            query: request.query, onlyOf: creator, zones: zones.compactMap(\.zone),
             hierarchies: zones.first?.hierarchies, roots: zones.first?.sharedRights?.roots ?? [],
             limits: call.limits,
             limit: call.limits.page(request.resultsLimit, atMost: call.limits.recordsPerPage),
@@ -100,22 +100,18 @@ extension QueryRecords.Request {
 }
 
 extension WireQuery {
-    /// The query as far as the caller may read what it finds: in the public database, of a type
-    /// that only creators read, what they created; fails where they read none (ACCT-7).
-    fileprivate func readable(
-        by call: Call, _ grants: RecordGrants, in reader: some UserReading
-    ) throws -> WireQuery {
-        guard call.scope.isOpenToEverybody, grants != .standard else { return self }
+    /// Who created the records that the caller may find, nil for anybody: in the public database, of
+    /// a type that only creators read, the caller; fails where they may read none (ACCT-7).
+    fileprivate func onlyCreator(
+        for call: Call, _ grants: RecordGrants, in reader: some UserReading
+    ) throws -> String? {
+        guard call.scope.isOpenToEverybody, grants != .standard else { return nil }
         let rights = try PublicRights(of: call.user, among: [grants], in: reader)
-        guard !rights.rights(by: grants).contains(.read) else { return self }
+        guard !rights.rights(by: grants).contains(.read) else { return nil }
         guard let user = call.user, grants[RecordGrants.creator].contains(.read) else {
             throw WireError.notReadable(recordType, grants)
         }
-        var query = self
-        query.filters.append(
-            WireFilter(
-                .equals, .system(.createdUserRecordName), .string(user.recordName)))
-        return query
+        return user.recordName
     }
 
     /// What is known of the queried type; fails for one that no record ever had.

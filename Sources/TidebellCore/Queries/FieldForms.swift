@@ -115,7 +115,7 @@ final class FieldForms: Sendable {
 
 extension FieldValue {
     /// The bytes of its text.
-    fileprivate var textBytes: Int {
+    var textBytes: Int {
         switch self {
         case .string(let text): text.utf8.count
         case .list(_, let elements): elements.reduce(0) { $0 + $1.textBytes }

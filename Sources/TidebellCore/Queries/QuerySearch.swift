@@ -22,10 +22,20 @@ struct QuerySearch {
     /// The latest change that is found (QUERY-18); nil for any.
     private let visibleUntil: Int64?
 
+    /// Creates a search.
+    ///
+    /// - Parameter creator: Whose records are found; nil for anybody's. What the query's own filters
+    ///   can be found by is not used then: a page ends where it has looked, and at a record of
+    ///   somebody else that place would tell its value, to who saves records around it and goes on.
     init(
-        query: WireQuery, zones: [StoredZone], hierarchies: Set<String>?, roots: Set<String> = [],
+        query: WireQuery, onlyOf creator: String? = nil, zones: [StoredZone], hierarchies: Set<String>?, roots: Set<String> = [],
         limits: Limits, limit: Int, now: Instant, log: QueryLog = QueryLog()
     ) {
+        var query = query
+        let ofCreator = creator.map {
+            WireFilter(.equals, .system(.createdUserRecordName), .string($0))
+        }
+        if let ofCreator { query.filters.append(ofCreator) }
         self.query = query
         self.zones = zones
         self.hierarchies = hierarchies
@@ -35,7 +45,7 @@ struct QuerySearch {
         self.log = log
         visibleUntil =
             limits.queryLag > .zero ? now.advanced(by: .zero - limits.queryLag).rawValue : nil
-        planner = QueryPlanner(query)
+        planner = QueryPlanner(query, by: ofCreator.map { [$0] } ?? query.filters)
     }
 
     /// What a search reads of the store.

@@ -108,6 +108,14 @@ package struct RecordView: Sendable {
         }
     }
 
+    /// Bytes of the text that is folded to find a subject's words, or its elements.
+    func textBytes(of subject: WireFilter.Subject) -> Int {
+        switch subject {
+        case .allText: readableValues.reduce(0) { $0 + $1.textBytes }
+        case .field, .system: value(of: subject)?.textBytes ?? 0
+        }
+    }
+
     private var readableValues: some Sequence<FieldValue> {
         fields.values.lazy.filter { !$0.isEncrypted }.map(\.value)
     }

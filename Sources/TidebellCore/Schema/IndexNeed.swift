@@ -62,7 +62,11 @@ extension WireFilter {
         case .allText: return .anyText
         case .field(let name): return .field(name, index)
         case .system(let field):
-            return SchemaSystemField(field).map { .field($0.rawValue, index) }
+            if let field = SchemaSystemField(field) { return .field(field.rawValue, index) }
+            // No schema has an index of `parent` or `share`; to ask for all that have another one, or
+            // none, is to ask for all records.
+            return comparator.affirmed.isNegated
+                ? .field(SchemaSystemField.recordID.rawValue, .queryable) : nil
         }
     }
 }

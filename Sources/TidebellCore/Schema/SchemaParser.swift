@@ -99,7 +99,8 @@ package struct SchemaParser {
         guard parsed.types.updateValue(start, forKey: name) == nil else {
             throw SchemaSyntaxError(start, "the record type \(name) stands here twice")
         }
-        guard parsed.types.count <= limits.recordTypesPerContainer else {
+        let count = parsed.types.keys.count { $0 != Names.userRecordType }
+        guard count <= limits.recordTypesPerContainer else {
             throw SchemaSyntaxError(
                 start, "more than \(limits.recordTypesPerContainer) record types")
         }

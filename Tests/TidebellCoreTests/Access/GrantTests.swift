@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
-import TidebellCore
+@testable import TidebellCore
 import TidebellWire
 
 @Suite("What roles may do in the public database")
@@ -170,6 +170,50 @@ struct GrantTests {
             #expect(!BytePattern("secret").isFound(in: bytes))
             #expect(!BytePattern("zone").isFound(in: bytes))
         }
+    }
+
+    @Test("ACCT-7: where a page of such a type ends says nothing of the values of others")
+    func pagesEndAtOwnRecords() async throws {
+        func make(_ title: String, by user: StoredUser) async throws {
+            let operation = ModifyRecords.Operation(
+                .create, recordName: title, recordType: "Box",
+                fields: FieldChanges(["title": Field(.string(title))]))
+            let made = try await bench.modify(operation, zone: "_defaultZone", call: call(user))
+            #expect(made[0].error == nil)
+        }
+        try await make("b", by: bench.otto)
+        try await make("m", by: bench.anna)
+        try await make("z", by: bench.otto)
+        let otto = call(bench.otto)
+        let database = try #require(
+            try await bench.store.read { try $0.database(otto.database().key)?.id })
+        try await bench.store.write(.databaseWithID(database)) { transaction in
+            let zone = try #require(try transaction.zones(["_defaultZone"], in: database).first)
+            let wish = IndexInterest.Wish(
+                database: database, zone: zone.key, recordType: "Box", name: "value title")
+            try BuildFieldIndex.begin(wish, limits: Limits(), at: otto.now, in: transaction)
+            for index in try transaction.fieldIndexes(in: zone.key, of: nil) {
+                _ = try BuildFieldIndex.step(index.id, limit: 99, in: transaction)
+            }
+        }
+        var request = QueryRecords.Request(
+            query: WireQuery(
+                recordType: "Box",
+                filters: [WireFilter(.greaterThan, .field("title"), .string("a"))]),
+            resultsLimit: 1)
+        func page() async throws -> QueryRecords.Response {
+            let request = request
+            return try await bench.store.read {
+                try QueryRecords.run(request, for: otto, in: $0)
+            }
+        }
+        let first = try await page()
+        #expect(first.records.compactMap(\.record?.recordName) == ["b"])
+        // Saved on both sides of what is anna's: found alike after the page, or alike not.
+        try await make("c", by: bench.otto)
+        try await make("y", by: bench.otto)
+        (request.continuationMarker, request.resultsLimit) = (first.continuationMarker, 9)
+        #expect(try await page().records.compactMap(\.record?.recordName) == ["z", "c", "y"])
     }
 
     @Test("ACCT-7: nobody gets the file of a record that they may not read")

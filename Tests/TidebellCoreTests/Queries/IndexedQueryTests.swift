@@ -164,7 +164,8 @@ struct IndexedQueryTests {
                     source: .scan(
                         reason:
                             "no index is there; one is made when a query looks at many records "
-                            + "and finds few"), records: 1200, found: 1)
+                            + "and finds few, unless the zone has as many as it may"),
+                    records: 1200, found: 1)
             ])
         let wish = try #require(first.wishes.first)
         let now = Instant(rawValue: 5)
@@ -200,6 +201,65 @@ struct IndexedQueryTests {
             try await bench.begin(name, in: "Notes", limits: limits)
         }
         #expect(try await bench.indexes(in: "Notes").map(\.name) == ["value title"])
+    }
+
+    @Test("An index that nobody has used for days makes room for another in a full zone")
+    func room() async throws {
+        let bench = try await Bench()
+        try await bench.makeZone("Notes")
+        try await bench.modify(.save(.create, "a", title: "a"))
+        try await bench.buildIndex("value title", in: "Notes")
+        let first = try #require(try await bench.indexes(in: "Notes").first)
+        var limits = Limits()
+        limits.indexesPerZone = 1
+        let day = Duration.seconds(24 * 60 * 60)
+        for (days, names) in [(3, ["value title"]), (4, []), (4, ["words title"])] {
+            let now = first.usedAt.advanced(by: day * days + .seconds(days == 3 ? 0 : 1))
+            let wish = IndexInterest.Wish(
+                database: first.database, zone: first.zone, recordType: "Note", name: "words title")
+            try await bench.store.write(.databaseWithID(first.database)) { [limits] in
+                try BuildFieldIndex.begin(wish, limits: limits, at: now, in: $0)
+                _ = try BuildFieldIndex.step(first.id, limit: 10, in: $0)
+            }
+            #expect(try await bench.indexes(in: "Notes").map(\.name) == names)
+        }
+    }
+
+    @Test("A save makes keys of the beginning of a long text, and of the words of short ones only")
+    func longTexts() async throws {
+        let bench = try await Bench()
+        try await bench.makeZone("Notes")
+        let long = String(repeating: "Éa ", count: 4200)
+        let texts = [
+            "word": "Éa", "long": long, "marks": "e" + String(repeating: "\u{301}", count: 8200),
+        ]
+        for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
+            try await bench.modify(.save(.create, name, title: text))
+        }
+        let begins = WireQuery.notes([WireFilter(.beginsWith, .field("title"), .string("Éa É"))])
+        let words = WireQuery.notes([WireFilter(.containsAllTokens, .field("title"), .string("ea"))]
+        )
+        let sorted = WireQuery.notes([], [WireSort(.field("title"))])
+        for query in [begins, words, sorted] {
+            let scanned = try await bench.explained(query, zone: "Notes", limit: 9).page.names
+            for index in ["value title", "words title"] {
+                try await bench.buildIndex(index, in: "Notes")
+            }
+            let (page, report) = try await bench.explained(query, zone: "Notes", limit: 9)
+            #expect(page.names.sorted() == scanned.sorted())
+            #expect(report.uses.count == 1)
+            for index in try await bench.indexes(in: "Notes") {
+                try await bench.dropIndex(index.name, in: "Notes")
+            }
+        }
+        #expect(try await bench.query(begins, limit: 9).names == ["long"])
+        #expect(try await bench.query(words, limit: 9).names.sorted() == ["long", "word"])
+        let stamp = RecordStamp(timestamp: 1, userRecordName: "u", deviceID: "d")
+        let record = StoredRecord(
+            name: "long", type: "Note", position: .start, created: stamp, modified: stamp,
+            fields: RecordFields(["title": Field(.string(long))]))
+        #expect(IndexedForm.value(.field("title")).keys(of: record).map(\.rawValue.count) == [121])
+        #expect(IndexedForm.words("title").keys(of: record) == [.always])
     }
 
     @Test("What several choices of one value have in common is found in one walk through each")
