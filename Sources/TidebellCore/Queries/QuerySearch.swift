@@ -28,7 +28,8 @@ struct QuerySearch {
     ///   can be found by is not used then: a page ends where it has looked, and at a record of
     ///   somebody else that place would tell its value, to who saves records around it and goes on.
     init(
-        query: WireQuery, onlyOf creator: String? = nil, zones: [StoredZone], hierarchies: Set<String>?, roots: Set<String> = [],
+        query: WireQuery, onlyOf creator: String? = nil, zones: [StoredZone],
+        hierarchies: Set<String>?, roots: Set<String> = [],
         limits: Limits, limit: Int, now: Instant, log: QueryLog = QueryLog()
     ) {
         var query = query
