@@ -23,7 +23,8 @@ package enum Router {
     ]
 
     private static let adminEndpoints: [any AdminEndpoint.Type] = [
-        ExplainPush.self, AddServerKey.self, ListServerKeys.self, RevokeServerKey.self,
+        ExplainPush.self, ExplainQuery.self, AddServerKey.self, ListServerKeys.self,
+        RevokeServerKey.self,
         ExportSchema.self, ImportSchema.self, ValidateSchema.self, DiffSchema.self,
         DeploySchema.self, ListDeployments.self, IndexField.self, ResetSchema.self,
         CheckSchema.self,

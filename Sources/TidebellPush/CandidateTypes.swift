@@ -47,6 +47,23 @@ struct CandidateTypes {
         }
     }
 
+    /// Returns which fields a search of all text looks at, of the record types that one of the
+    /// candidates searches; those candidates that ``removeSilent(from:in:_:)`` has left.
+    func searchedFields(
+        by candidates: [StoredSubscription], in database: DatabaseKey
+    ) -> [String: Set<String>] {
+        var searched: [String: Set<String>] = [:]
+        for candidate in candidates {
+            let subscription = candidate.subscription
+            guard let name = subscription.recordType, searched[name] == nil,
+                subscription.filters.contains(where: { $0.subject == .allText })
+            else { continue }
+            let key = Key(container: database.container, type: name)
+            searched[name] = (known[key] ?? nil)?.searchedFields
+        }
+        return searched
+    }
+
     private mutating func roles(
         of user: UserID, _ reader: some UserReading
     ) throws -> Set<String> {

@@ -100,6 +100,8 @@ struct OutboxBatch {
                 (item.candidates, item.readThrough) = (page.candidates, page.readThrough)
                 if let database = databases[entry.database]?.key {
                     try types.removeSilent(from: &item.candidates, in: database, reader)
+                    item.records.search(
+                        types.searchedFields(by: item.candidates, in: database))
                 }
                 left -= page.count
             }

@@ -94,13 +94,6 @@ struct DataOption: ParsableArguments {
         }
     }
 
-    /// Runs `body` on the schemas of the cloud, also while a server runs on it.
-    func withSchemas<Result: Sendable>(
-        _ body: (Schemas) async throws -> Result
-    ) async throws -> Result {
-        try await withExistingStore { try await body(Schemas(store: $0, time: .system)) }
-    }
-
     private func withStore<Result: Sendable>(
         _ body: (any Store) async throws -> Result
     ) async throws -> Result {

@@ -50,11 +50,13 @@ struct QueryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let question = try question
+            let key = ContainerKey(container: container, environment: environment)
             let explanation = try await data.withExistingStore { store in
                 let (now, identity) = (Time.system.now(), store.identity)
                 do {
                     return try await store.read(.long) {
-                        try ExplainQuery.run(question, at: now, of: identity, in: $0)
+                        try ExplainQuery.run(
+                            question, in: key, at: now, of: identity, in: $0)
                     }
                 } catch let error as WireError {
                     throw OperatorError("The query is refused: \(error.reason).")
@@ -68,14 +70,13 @@ struct QueryCommand: AsyncParsableCommand {
             }
         }
 
-        private var question: ExplainQuery.Question {
+        private var question: ExplainQuery.Request {
             get throws {
                 do {
                     let request = try JSONReader.read(
                         Array(body.utf8), QueryRecords.Request.init(from:))
-                    return ExplainQuery.Question(
-                        container: ContainerKey(container: container, environment: environment),
-                        scope: database, userName: user, request: request)
+                    return ExplainQuery.Request(
+                        database: database, user: user, request: request)
                 } catch let error as JSONError {
                     throw OperatorError("The query is no body of records/query: \(error).")
                 }

@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import TidebellCore
+import TidebellScheduling
 import TidebellServer
 import TidebellWire
 
@@ -32,14 +33,12 @@ struct SchemaCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print a schema as a .ckdb file.", aliases: ["export-schema"])
 
-        @OptionGroup var container: SchemaContainer
+        @OptionGroup var target: SchemaTarget
         @Option(help: "The environment.") var environment = CloudEnvironment.development
         @Option(help: "The file to write (default: standard output).") var outputFile: String?
-        @OptionGroup var data: DataOption
 
         func run() async throws {
-            let key = ContainerKey(container: container.name, environment: environment)
-            let text = try await data.withSchemas { try await $0.export(key) }
+            let text = try await target.run { try await $0.export(target.key(environment)) }
             guard let outputFile else { return printLine(String(text.dropLast())) }
             do {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: outputFile))
@@ -60,19 +59,20 @@ struct SchemaCommand: AsyncParsableCommand {
                 """,
             aliases: ["import-schema"])
 
-        @OptionGroup var container: SchemaContainer
+        @OptionGroup var target: SchemaTarget
         @OptionGroup var file: SchemaFile
-        @OptionGroup var data: DataOption
 
         func run() async throws {
             let text = try file.text()
-            let changes = try await data.withSchemas {
-                try await $0.import(text, into: container.name)
+            let outcome = try await target.run {
+                try await $0.import(text, into: target.container)
             }
             printDone(
                 SchemaReport.changes(
-                    changes, "Imported into \(container.name) (development):",
-                    orNone: "\(container.name) (development) has this schema already."))
+                    outcome.changes,
+                    "Imported into \(target.container) (development):",
+                    orNone: "\(target.container) (development) has this schema already.",
+                    subscriptions: outcome.subscriptionSentences))
         }
     }
 
@@ -82,19 +82,20 @@ struct SchemaCommand: AsyncParsableCommand {
             abstract: "Print what an import would change, or why it would be refused.",
             aliases: ["validate-schema"])
 
-        @OptionGroup var container: SchemaContainer
+        @OptionGroup var target: SchemaTarget
         @OptionGroup var file: SchemaFile
-        @OptionGroup var data: DataOption
 
         func run() async throws {
             let text = try file.text()
-            let changes = try await data.withSchemas {
-                try await $0.validate(text, for: container.name)
+            let outcome = try await target.run {
+                try await $0.validate(text, for: target.container)
             }
             printLine(
                 SchemaReport.changes(
-                    changes, "The file is valid; an import would change:",
-                    orNone: "The file is valid, and what \(container.name) (development) has."))
+                    outcome.changes,
+                    "The file is valid; an import would change:",
+                    orNone: "The file is valid, and what \(target.container) (development) has.",
+                    subscriptions: outcome.subscriptionSentences))
         }
     }
 
@@ -107,10 +108,9 @@ struct SchemaCommand: AsyncParsableCommand {
                 for words. ___recordID stands for recordName. Deploy it to have it in production.
                 """)
 
-        @OptionGroup var container: SchemaContainer
+        @OptionGroup var target: SchemaTarget
         @Argument(help: "The field, such as Note.title.") var field: String
         @Argument(help: "QUERYABLE, SORTABLE, SEARCHABLE: one or more.") var indexes: [String]
-        @OptionGroup var data: DataOption
 
         func run() async throws {
             let parts = field.split(separator: ".", maxSplits: 1).map(String.init)
@@ -118,12 +118,12 @@ struct SchemaCommand: AsyncParsableCommand {
                 throw OperatorError("A field is written with its type, such as Note.title.")
             }
             let wanted = try FieldIndexes(words: indexes)
-            let added = try await data.withSchemas {
-                try await $0.index(parts[1], of: parts[0], in: container.name, by: wanted)
+            let added = try await target.run {
+                try await $0.index(parts[1], of: parts[0], in: target.container, by: wanted)
             }
             printDone(
                 (added?.line ?? "\(field) has this already.")
-                    + "\nFor production: tidebell schema deploy \(container.name)\(data.hint)")
+                    + "\nFor production: \(target.deployment)")
         }
     }
 
@@ -132,16 +132,15 @@ struct SchemaCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print what a deployment would change in production.",
             discussion: """
-                + comes, - goes (an index or a grant), ! is refused, = is production's alone and \
-                stays. Ends with status 1 where a deployment would be refused.
+                + comes, - goes (an index or a grant), ! is refused or names subscriptions that do not \
+                fire, = is production's alone and stays. Ends with status 1 where a deployment would be refused.
                 """)
 
-        @OptionGroup var container: SchemaContainer
-        @OptionGroup var data: DataOption
+        @OptionGroup var target: SchemaTarget
 
         func run() async throws {
-            let plan = try await data.withSchemas { try await $0.diff(container.name) }
-            printLine(SchemaReport.plan(plan, container.name))
+            let plan = try await target.run { try await $0.diff(target.container) }
+            printLine(SchemaReport.plan(plan, target.container))
             if !plan.refused.isEmpty { throw ExitCode.failure }
         }
     }
@@ -156,28 +155,28 @@ struct SchemaCommand: AsyncParsableCommand {
                 queries within a minute.
                 """)
 
-        @OptionGroup var container: SchemaContainer
+        @OptionGroup var target: SchemaTarget
         @Option(
             help: ArgumentHelp(
                 "A .ckdb file to hold it against (default: production).", valueName: "file"))
         var file: String?
-        @OptionGroup var data: DataOption
 
         func run() async throws {
             let text = try file.map { try SchemaFile.text(at: $0) }
-            let missing = try await data.withSchemas {
-                try await $0.check(container.name, against: text)
+            let missing = try await target.run {
+                try await $0.check(target.container, against: text)
             }
-            let target = file.map { "The schema in '\($0)'" } ?? "Production of \(container.name)"
+            let schema =
+                file.map { "The schema in '\($0)'" } ?? "Production of \(target.container)"
             guard !missing.isEmpty else {
-                return printLine("\(target) has all that development used.")
+                return printLine("\(schema) has all that development used.")
             }
             printLine(
-                (["\(target) lacks what development used:"]
+                (["\(schema) lacks what development used:"]
                     + missing.map { "  " + $0.description })
                     .joined(separator: "\n"))
             if file == nil {
-                printLine("Deploy it: tidebell schema deploy \(container.name)\(data.hint)")
+                printLine("Deploy it: \(target.deployment)")
             }
             throw ExitCode.failure
         }
@@ -192,19 +191,20 @@ struct SchemaCommand: AsyncParsableCommand {
                 goes by it at once.
                 """)
 
-        @OptionGroup var container: SchemaContainer
-        @OptionGroup var data: DataOption
+        @OptionGroup var target: SchemaTarget
 
         func run() async throws {
-            let outcome = try await data.withSchemas {
-                try await $0.deploy(container.name, by: NSUserName())
+            let outcome = try await target.run {
+                try await $0.deploy(
+                    target.container, by: NSUserName(), at: Time.system.now())
             }
             printDone(
                 SchemaReport.changes(
                     outcome.plan.changes,
-                    "Deployed to \(container.name) (production)"
+                    "Deployed to \(target.container) (production)"
                         + (outcome.deployment.map { ", number \($0.number)" } ?? "") + ":",
-                    orNone: "\(container.name) (production) has all of it already."))
+                    orNone: "\(target.container) (production) has all of it already.",
+                    subscriptions: outcome.plan.subscriptionSentences))
         }
     }
 
@@ -217,16 +217,15 @@ struct SchemaCommand: AsyncParsableCommand {
                 Editor; and GRANT WRITE TO Editor.
                 """)
 
-        @OptionGroup var container: SchemaContainer
+        @OptionGroup var target: SchemaTarget
         @Argument(help: "The role.") var role: String
         @Option(help: "The environment.") var environment = CloudEnvironment.development
         @Option(help: "Give it to this user.") var add: String?
         @Option(help: "Take it from this user.") var remove: String?
-        @OptionGroup var data: DataOption
 
         func run() async throws {
-            let key = ContainerKey(container: container.name, environment: environment)
-            try await data.withSchemas { schemas in
+            let key = target.key(environment)
+            try await target.run { schemas in
                 if let add {
                     try await schemas.setRole(role, of: add, in: key, isGiven: true)
                     printDone("\(add) has the role \(role).")
@@ -248,16 +247,14 @@ struct SchemaCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print who deployed what to production, and when.")
 
-        @OptionGroup var container: SchemaContainer
-        @OptionGroup var data: DataOption
+        @OptionGroup var target: SchemaTarget
 
         func run() async throws {
-            let deployments = try await data.withSchemas {
-                try await $0.deployments(of: container.name)
+            let deployments = try await target.run {
+                try await $0.deployments(of: target.container)
             }
             guard !deployments.isEmpty else {
-                return printError(
-                    "There are none; deploy: tidebell schema deploy \(container.name)\(data.hint)")
+                return printError("There are none; deploy: \(target.deployment)")
             }
             for deployment in deployments {
                 printLine(SchemaReport.deployment(deployment))
@@ -268,26 +265,67 @@ struct SchemaCommand: AsyncParsableCommand {
     /// `tidebell schema reset`.
     struct Reset: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give development the schema that production has.",
-            discussion: "Records keep their values; types and fields come back by use.",
+            abstract: "Give development the schema of production, and remove its data.",
+            discussion: """
+                All records and zones of all users in development are removed, and devices fetch \
+                afresh. Users, devices and subscriptions stay; production is not touched. Works while \
+                a server runs. If the command is interrupted, run it again.
+                """,
             aliases: ["reset-schema"])
 
-        @OptionGroup var container: SchemaContainer
-        @OptionGroup var data: DataOption
+        @OptionGroup var target: SchemaTarget
+        @Flag(help: "Do not ask first.") var force = false
 
         func run() async throws {
-            let changes = try await data.withSchemas { try await $0.reset(container.name) }
+            try confirm()
+            let outcome = try await target.run {
+                try await $0.reset(target.container, at: Time.system.now())
+            }
+            let heading =
+                "Reset \(target.container) (development): removed "
+                + "\(counted(outcome.records, "record")) and "
+                + "\(counted(outcome.zones, "zone"))"
             printDone(
                 SchemaReport.changes(
-                    changes, "Reset \(container.name) (development):",
-                    orNone: "\(container.name) (development) has production's schema already."))
+                    outcome.changes, heading + ".\nIts schema:",
+                    orNone: heading + "; it has production's schema already."))
+        }
+
+        /// Asks at the terminal for the container's name; fails where there is none to ask at.
+        private func confirm() throws {
+            guard !force else { return }
+            guard isatty(STDIN_FILENO) == 1 else {
+                throw OperatorError(
+                    "This removes all data of \(target.container) (development). There is no "
+                        + "terminal to ask at; add --force to do it.")
+            }
+            announce(
+                "This removes all records and zones of \(target.container) (development). Enter the "
+                    + "container's name to do it:")
+            guard readLine() == target.container else {
+                throw OperatorError("This is not its name; nothing was removed.")
+            }
         }
     }
 }
 
-/// Which container's schema.
-struct SchemaContainer: ParsableArguments {
-    @Argument(help: "The container, such as iCloud.org.example.notes.") var name: String
+/// Which container's schema, of which cloud.
+struct SchemaTarget: ParsableArguments {
+    @Argument(help: "The container, such as iCloud.org.example.notes.") var container: String
+    @OptionGroup var data: DataOption
+
+    /// Runs `body` on the schemas of the cloud, also while a server runs on it.
+    func run<Result: Sendable>(_ body: (Schemas) async throws -> Result) async throws -> Result {
+        try await data.withExistingStore { try await body(Schemas(store: $0)) }
+    }
+
+    /// The container's schema in an environment.
+    func key(_ environment: CloudEnvironment) -> ContainerKey {
+        ContainerKey(container: container, environment: environment)
+    }
+
+    /// How to deploy it.
+    var deployment: String { "tidebell schema deploy \(container)\(data.hint)" }
 }
 
 /// The file of a schema.
@@ -312,12 +350,14 @@ struct SchemaFile: ParsableArguments {
 
 /// What schema commands print.
 enum SchemaReport {
-    /// A heading with the changes below, or a sentence where there are none.
+    /// A heading with the changes below, or a sentence where there are none; then what becomes of
+    /// subscriptions.
     static func changes(
-        _ changes: [SchemaChange], _ heading: String, orNone none: String
+        _ changes: [SchemaChange], _ heading: String, orNone none: String,
+        subscriptions: [String] = []
     ) -> String {
-        changes.isEmpty
-            ? none : ([heading] + changes.map { "  " + $0.line }).joined(separator: "\n")
+        let lines = changes.isEmpty ? [none] : [heading] + changes.map { "  " + $0.line }
+        return (lines + subscriptions.map { "  ! " + $0 }).joined(separator: "\n")
     }
 
     /// What a deployment would do.
@@ -325,6 +365,7 @@ enum SchemaReport {
         let lines =
             plan.changes.map(\.line) + plan.refused.map { "! refused: \($0.refusal)" }
             + plan.kept.map { "=" + $0.line.dropFirst() }
+            + plan.subscriptionSentences.map { "! " + $0 }
         guard !lines.isEmpty else {
             return "Development and production of \(container) have the same schema."
         }
@@ -334,7 +375,7 @@ enum SchemaReport {
     /// A deployment and its changes.
     static func deployment(_ deployment: SchemaDeployment) -> String {
         let heading =
-            "\(deployment.number)  \(UseText.text(deployment.deployedAt))  \(deployment.author)"
+            "\(deployment.number)  \(UseText.text(Instant(rawValue: deployment.deployedAt)))  \(deployment.author)"
         return ([heading] + deployment.changes.map { "     " + $0 }).joined(separator: "\n")
     }
 }

@@ -50,6 +50,33 @@ extension StoreConformance {
             }
             #expect(zones == [["_defaultZone"], ["_defaultZone"], []])
         },
+        Check("ENV-8: the databases of a container are listed by ID, page by page") { store in
+            let keys = [
+                .publicNotes, .privateNotes(.anna),
+                DatabaseKey(container: .released, scope: .public, owner: nil),
+                DatabaseKey(container: .notes, scope: .shared, owner: .anna),
+            ]
+            try await store.write(.everything) { transaction throws in
+                let made = try keys.map { try transaction.makeDatabase($0).id }
+                func list(_ last: DatabaseID?, _ limit: Int) throws -> [DatabaseID] {
+                    try transaction.databases(of: .notes, after: last, limit: limit)
+                }
+                #expect(try list(nil, 9) == [made[0], made[1], made[3]])
+                #expect(try list(nil, 1) == [made[0]])
+                #expect(try list(made[1], 9) == [made[3]])
+                #expect(try list(made[3], 9) == [])
+            }
+        },
+        Check("ENV-9: tokens expire up to a position, which never goes back") { store in
+            try await store.write(.everything) { transaction throws in
+                let database = try transaction.makeDatabase(.privateNotes()).id
+                let other = try transaction.makeDatabase(.publicNotes).id
+                try transaction.expireTokens(of: database, before: 7)
+                try transaction.expireTokens(of: database, before: 5)
+                #expect(try transaction.database(id: database)?.floor == 7)
+                #expect(try transaction.database(id: other)?.floor == .start)
+            }
+        },
         Check("Advancing returns the first of the positions taken") { store in
             let positions = try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id

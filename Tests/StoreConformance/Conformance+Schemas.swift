@@ -46,7 +46,7 @@ extension StoreConformance {
             try await store.write(.everything) { transaction throws in
                 let all = (1...4).map {
                     SchemaDeployment(
-                        number: $0, deployedAt: Instant(rawValue: 10 * $0), author: "anna",
+                        number: $0, deployedAt: 10 * $0, author: "anna",
                         changes: ["+ RECORD TYPE N\($0)", "+ N\($0).a STRING"])
                 }
                 for deployment in all {

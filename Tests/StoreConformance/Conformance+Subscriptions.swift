@@ -150,6 +150,31 @@ extension StoreConformance {
                     try transaction.subscriptionIDs(of: .anna, in: database) == ["b", "c"])
             }
         },
+        Check("SUB-42: the query subscriptions of a container are found page by page") { store in
+            try await store.write(.everything) { transaction throws in
+                let ours = try transaction.makeDatabase(.privateNotes()).id
+                let all = try transaction.makeDatabase(.publicNotes).id
+                let others = try transaction.makeDatabase(
+                    DatabaseKey(container: .released, scope: .public, owner: nil)
+                ).id
+                for database in [ours, others, all] {
+                    try transaction.subscribe(
+                        in: database, .watching(.query, "q", type: "Note"),
+                        .watching(.database, "d"))
+                }
+                func ids(after serial: SubscriptionSerial, limit: Int) throws -> [DatabaseID] {
+                    let found = try transaction.querySubscriptions(
+                        of: .notes, after: serial, limit: limit)
+                    return try transaction.subscriptions(found, byteLimit: .max).subscriptions
+                        .map(\.database)
+                }
+                #expect(try ids(after: .start, limit: 9) == [ours, all])
+                #expect(try ids(after: .start, limit: 1) == [ours])
+                let first = try transaction.querySubscriptions(
+                    of: .notes, after: .start, limit: 1)
+                #expect(try ids(after: #require(first.first), limit: 9) == [all])
+            }
+        },
         Check("A database knows which kinds of subscription it has") { store in
             try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id

@@ -119,7 +119,8 @@ struct AccessTableTests {
         #expect(Set(Self.rows.map(\.key)) == Set(Self.table.keys))
         #expect(
             Set(Router.admin.keys.map { Array($0) }) == [
-                ["push", "explain"], ["keys", "add"], ["keys", "list"], ["keys", "revoke"],
+                ["push", "explain"], ["query", "explain"], ["keys", "add"], ["keys", "list"],
+                ["keys", "revoke"],
                 ["schema", "export"], ["schema", "import"], ["schema", "validate"],
                 ["schema", "diff"], ["schema", "check"], ["schema", "deploy"],
                 ["schema", "history"], ["schema", "index"], ["schema", "reset"],
@@ -245,6 +246,10 @@ struct AccessTableTests {
         let isDevelopment = container.environment == .development
         for (path, body, granted) in [
             (tokens.path("admin", "push/explain"), "", 200),
+            (
+                tokens.path("admin", "query/explain"),
+                #"{"database":"public","request":{"query":{"recordType":"None"}}}"#, 404
+            ),
             (tokens.path("admin", "keys/list"), "", 200),
             (tokens.path("admin", "keys/add"), "{}", 400),
             (tokens.path("admin", "keys/revoke"), #"{"keyID":"none"}"#, 404),

@@ -54,9 +54,10 @@ import TidebellWire
         let (now, identity) = (api.clock.instant, api.cloud.store.identity)
         return try await api.cloud.store.read { reader in
             let key = ContainerKey(container: TestAPI.container, environment: .development)
-            let question = ExplainQuery.Question(
-                container: key, scope: .private, userName: "me", request: request)
-            return try ExplainQuery.run(question, at: now, of: identity, in: reader).text
+            let question = ExplainQuery.Request(user: "me", request: request)
+            return try ExplainQuery.run(
+                question, in: key, at: now, of: identity, in: reader
+            ).text
         }
     }
 

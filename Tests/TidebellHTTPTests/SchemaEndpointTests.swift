@@ -88,7 +88,7 @@ struct SchemaEndpointTests {
                 == "The schema cannot be read, line 2, column 2: expected SCHEMA, found 'SCHEME'.")
         #expect(
             try await ask("schema/reset").text
-                == #"{"changes":["- RECORD TYPE Note"],"refused":[],"kept":[]}"#)
+                == #"{"changes":["- RECORD TYPE Note"],"zones":0,"records":0}"#)
         let elsewhere = try await ask("schema/import", Self.schema, in: "production")
         #expect(
             elsewhere.error?.reason
@@ -116,6 +116,64 @@ struct SchemaEndpointTests {
         #expect(try await ask("schema/check").text == missing)
         _ = try await ask("schema/deploy", in: "production")
         #expect(try await ask("schema/check").text == #"{"missing":[]}"#)
+    }
+
+    @Test("QUERY-14, SUB-26: a query is explained over the network, and subscriptions are named")
+    func explainedQuery() async throws {
+        _ = try await ask("schema/import", Self.schema)
+        for name in ["a", "b"] { _ = try await save(name, Self.title) }
+        let filter =
+            #"[{"fieldName":"title","comparator":"EQUALS","fieldValue":{"value":"tide"}}]"#
+        #expect(
+            try await ask(
+                "query/explain",
+                #"{"user":"me","request":{"resultsLimit":1,"query":{"recordType":"Note","filterBy":\#(filter)}}}"#
+            ).text
+                == #"{"zones":[{"zone":"_defaultZone","source":"scan","reason":"no index is there; "#
+                + #"one is made when a query looks at many records and finds few","entries":0,"#
+                + #""records":2,"found":1}],"wishes":[],"moreComing":true}"#)
+        for (body, reason) in [
+            ("{}", "missing required field 'request'"),
+            (#"{"database":"all"}"#, "database must be 'public', 'private' or 'shared'"),
+            (
+                #"{"database":"public","request":{"query":{"recordType":"Note","filterBy":[{"fieldName":"size","comparator":"EQUALS","fieldValue":{"value":1}}]}}}"#,
+                "query: filterBy[0], EQUALS on 'size': Did not find field: 'size' in type 'Note'"
+            ),
+        ] {
+            let answer = try await ask("query/explain", body)
+            #expect(answer.status == 400)
+            #expect(answer.error?.reason.contains(reason) == true, "\(answer.text)")
+        }
+        _ = try await api.post(
+            "private/subscriptions/modify",
+            #"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"tides","subscriptionType":"query","firesOn":["create"],"query":{"recordType":"Note","filterBy":\#(filter)}}}]}"#
+        )
+        #expect(
+            try await ask("schema/validate", Self.schema.replacing(" QUERYABLE", with: "")).text
+                .hasSuffix(
+                    #""subscriptions":["no longer fires: the subscription Note: title == %@ without "#
+                        + #"the index QUERYABLE of Note.title"]}"#))
+    }
+
+    @Test("QUERY-5, SUB-22: a subscription of all text fires for searchable fields alone")
+    func searchedSubscription() async throws {
+        _ = try await ask(
+            "schema/import",
+            #"{"schema":"DEFINE SCHEMA RECORD TYPE Note (title STRING, text STRING SEARCHABLE);"}"#)
+        _ = try await api.send(
+            "POST", api.target(under: "device", "tokens/create") + "&clientId=listener",
+            #"{"apnsEnvironment":"development"}"#)
+        _ = try await api.post(
+            "private/subscriptions/modify",
+            #"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"words","subscriptionType":"query","firesOn":["create"],"query":{"recordType":"Note","filterBy":[{"comparator":"CONTAINS_ALL_TOKENS","fieldValue":{"value":"tide"}}]},"notificationInfo":{"shouldSendContentAvailable":true}}}]}"#
+        )
+        _ = try await save("title", Self.title)
+        _ = try await save("text", #""text":{"value":"High Tide"}"#)
+        _ = try await api.cloud.pipeline.drain()
+        let silent = try await ask("push/explain?record=title").text
+        #expect(silent.contains(#""outcome":"doesNotFire""#), "\(silent)")
+        let fired = try await ask("push/explain?record=text").text
+        #expect(fired.contains(#""outcome":"told""#), "\(fired)")
     }
 
     @Test("SUB-26: a subscription without its index is silent, and its explanation says why")

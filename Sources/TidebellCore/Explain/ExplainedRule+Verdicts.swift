@@ -10,14 +10,21 @@ struct ExplainedVerdict {
 
 extension WireSubscription {
     /// Returns what the rules decide about a change, for the records asked for.
+    ///
+    /// - Parameter searched: The fields of its record type that a search of all text looks at; nil
+    ///   for all of them.
     func explainedVerdict(
-        on entry: OutboxEntry, asked query: PushExplanation.Query
+        on entry: OutboxEntry, asked query: PushExplanation.Query, searching searched: Set<String>?
     ) -> ExplainedVerdict {
         guard entry.damage == nil else { return explainedUnreadable(inZone: entry.zoneName) }
         switch entry.event {
         case .records(let changes):
             let asked = changes.filter(query.concerns)
-            let verdicts = asked.map { ($0, verdict(on: $0, inZone: entry.zoneName)) }
+            let verdicts = asked.map { change in
+                var view = RecordView(change)
+                view.searched = searched
+                return (change, verdict(on: change, showing: view, inZone: entry.zoneName))
+            }
             if let (change, _) = verdicts.first(where: { $1 == .fires }) {
                 return ExplainedVerdict(fires: true, rule: ruleOfFiring(on: change))
             }

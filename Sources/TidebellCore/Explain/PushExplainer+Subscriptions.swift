@@ -77,7 +77,10 @@ extension PushExplainer {
         _ id: String, _ subscription: WireSubscription?, _ matches: [NotifiedMatch],
         of user: UserID, _ change: KeptChange, in database: StoredDatabase
     ) throws -> ExplainedSubscription {
-        var verdict = subscription.map { $0.explainedVerdict(on: change.entry, asked: query) }
+        var verdict = try subscription.map {
+            $0.explainedVerdict(
+                on: change.entry, asked: query, searching: try searchedFields(by: $0, in: database))
+        }
         if matches.isEmpty, verdict?.fires != false,
             let silenced = try subscription.flatMap({ try silence($0, of: user, in: database) })
         {
@@ -112,6 +115,16 @@ extension PushExplainer {
             }
         }
         return explained
+    }
+
+    /// The fields that a search of all text looks at; nil for all, and where it searches none.
+    private func searchedFields(
+        by subscription: WireSubscription, in database: StoredDatabase
+    ) throws -> Set<String>? {
+        guard let name = subscription.recordType,
+            subscription.filters.contains(where: { $0.subject == .allText })
+        else { return nil }
+        return try reader.recordTypes([name], in: database.key.container)[name]?.searchedFields
     }
 
     /// Why a subscription fires nothing as long as its type's schema is what it is; nil where it

@@ -15,7 +15,7 @@ package struct ChangedRecords: Sendable {
     package static let termLimit = 16_384
 
     /// In the order of the change.
-    let elements: [Element]
+    private(set) var elements: [Element]
     private var byType: [String: [Int]] = [:]
     private var byTrigger: [SubscriptionTrigger: [Int]] = [:]
 
@@ -50,6 +50,15 @@ package struct ChangedRecords: Sendable {
                 recordType: type, term: term, isBeginning: areBeginnings
             )
             byTrigger[trigger, default: []].append(index)
+        }
+    }
+
+    /// Has searches of all text look at these fields alone, of records of these types (QUERY-5).
+    package mutating func search(_ fields: [String: Set<String>]) {
+        guard !fields.isEmpty else { return }
+        for (index, element) in elements.enumerated() {
+            guard let searched = fields[element.change.recordType] else { continue }
+            elements[index].view.searched = searched
         }
     }
 

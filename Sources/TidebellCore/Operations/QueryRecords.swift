@@ -40,7 +40,8 @@ extension QueryRecords {
         let log = QueryLog()
         defer { call.noteQuery(log.report) }
         let search = QuerySearch(
-            query: request.query, onlyOf: creator, zones: zones.compactMap(\.zone),
+            query: request.query, searched: type.stored?.searchedFields, onlyOf: creator,
+            zones: zones.compactMap(\.zone),
             hierarchies: zones.first?.hierarchies, roots: zones.first?.sharedRights?.roots ?? [],
             limits: call.limits,
             limit: call.limits.page(request.resultsLimit, atMost: call.limits.recordsPerPage),

@@ -16,13 +16,8 @@ package enum ResetLostZones {
         let zones = try transaction.zonesWithoutFieldKey(wrappedBy: rootKeyID, limit: limit)
         for zone in zones {
             guard let database = try transaction.database(id: zone.database) else { continue }
-            let position = try transaction.advance(database.id, by: 1, at: now)
-            try transaction.deleteZone(
-                zone, of: database, at: position, reason: .encryptedDataReset, now: now
-            )
-            guard zone.name == ZoneID.defaultName else { continue }
-            let again = try transaction.advance(database.id, by: 1, at: now)
-            _ = try transaction.createZones([(zone.name, again)], in: database.id)
+            try transaction.giveUpZone(
+                zone, of: database, reason: .encryptedDataReset, now: now)
         }
         return zones.count
     }
@@ -33,6 +28,18 @@ package typealias ZoneDeleting = ZoneWriting & SubscriptionWriting & OutboxWriti
     & ShareReading
 
 extension ZoneWriting where Self: SubscriptionWriting & OutboxWriting & UserReading & ShareReading {
+    /// Deletes a zone in nobody's name with all that is in it; the default zone, which cannot go,
+    /// begins anew.
+    func giveUpZone(
+        _ zone: StoredZone, of database: StoredDatabase, reason: ZoneDeletionReason, now: Instant
+    ) throws {
+        let position = try advance(database.id, by: 1, at: now)
+        try deleteZone(zone, of: database, at: position, reason: reason, now: now)
+        guard zone.name == ZoneID.defaultName else { return }
+        let again = try advance(database.id, by: 1, at: now)
+        _ = try createZones([(zone.name, again)], in: database.id)
+    }
+
     /// Deletes a zone in nobody's name, so that all devices are notified.
     package func deleteZone(
         _ zone: StoredZone, of database: StoredDatabase, at position: Position,

@@ -38,9 +38,11 @@ extension CheckSchema {
     /// - Parameters:
     ///   - file: The schema to hold it against, as a `.ckdb` file; nil or empty for production's.
     ///   - pending: Uses that the store does not have yet.
+    ///   - subscriptions: Those of development.
     package static func run(
         _ container: String, against file: String? = nil, and pending: [QueryUse] = [],
-        limits: Limits = Limits(), in reader: some SchemaReading
+        subscriptions: SubscriptionUses = SubscriptionUses(), limits: Limits = Limits(),
+        in reader: some SchemaReading
     ) throws -> [Shortfall] {
         let (development, production) = (
             ContainerKey(container: container, environment: .development),
@@ -55,19 +57,25 @@ extension CheckSchema {
                 try reader.schemaDefinition(of: production)
             }
         let uses = try Set(pending).union(reader.queryUses(in: development, limit: mostUses))
+            .union(subscriptions.counts.keys)
             .sorted { $0.order < $1.order }
+            .map { (use: $0, quote: $0.quote(count: subscriptions.counts[$0] ?? 1)) }
         let changes = SchemaChange.changes(from: target, to: used)
         return changes.compactMap { shortfall($0, uses) } + indexShortfalls(uses, target)
     }
 
-    private static func shortfall(_ change: SchemaChange, _ uses: [QueryUse]) -> Shortfall? {
+    /// A use and how it is named.
+    private typealias Quoted = (use: QueryUse, quote: String)
+
+    private static func shortfall(_ change: SchemaChange, _ uses: [Quoted]) -> Shortfall? {
         switch change {
         case .addRole(let role): return Shortfall("the role \(role)")
         case .addType(let type):
-            let quotes = uses.filter { $0.recordType == type }.map(\.quote)
+            let quotes = uses.filter { $0.use.recordType == type }.map(\.quote)
             return Shortfall("the record type \(type)", quotes: quotes)
         case .addField(let name, let type, let field):
-            let quotes = uses.filter { $0.recordType == type && $0.asks(for: name) }.map(\.quote)
+            let quotes = uses.filter { $0.use.recordType == type && $0.use.asks(for: name) }
+                .map(\.quote)
             return Shortfall(
                 "the field \(type).\(SchemaText.quoted(name)) \(SchemaText.typeText(of: field))",
                 quotes: quotes)
@@ -85,17 +93,17 @@ extension CheckSchema {
     }
 
     private static func indexShortfalls(
-        _ uses: [QueryUse], _ target: SchemaDefinition
+        _ uses: [Quoted], _ target: SchemaDefinition
     ) -> [Shortfall] {
         var quotes: [(what: String, quotes: [String])] = []
-        for use in uses {
+        for (use, quote) in uses {
             guard let type = target.types[use.recordType] else { continue }
             for need in use.needs where type.missing([need]) != nil {
                 let what = need.missing(in: use.recordType)
                 if let index = quotes.firstIndex(where: { $0.what == what }) {
-                    quotes[index].quotes.append(use.quote)
+                    quotes[index].quotes.append(quote)
                 } else {
-                    quotes.append((what, [use.quote]))
+                    quotes.append((what, [quote]))
                 }
             }
         }
@@ -104,8 +112,6 @@ extension CheckSchema {
 }
 
 extension QueryUse {
-    fileprivate var order: (String, String, String) { (recordType, text, kind.rawValue) }
-
     /// Whether it compares a field or is sorted by it.
     fileprivate func asks(for field: String) -> Bool {
         needs.contains {
@@ -116,7 +122,7 @@ extension QueryUse {
 
 extension IndexNeed {
     /// The index as something that a type lacks.
-    fileprivate func missing(in type: String) -> String {
+    func missing(in type: String) -> String {
         switch self {
         case .field(let name, let index): "the index \(index.text) of \(type).\(name)"
         case .anyText: "the index SEARCHABLE of any field of \(type)"

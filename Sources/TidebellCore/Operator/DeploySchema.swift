@@ -9,6 +9,22 @@ extension DeploySchema {
     /// The most lines of changes that are remembered of one.
     static let mostLines = 500
 
+    /// The query subscriptions in use.
+    package struct Subscriptions: Sendable, Hashable {
+        package var development = SubscriptionUses()
+        package var production = SubscriptionUses()
+
+        package init() {}
+
+        /// Counts those of a container.
+        package init(of container: String, in store: any Store) async throws {
+            development = try await SubscriptionUses(
+                of: ContainerKey(container: container, environment: .development), in: store)
+            production = try await SubscriptionUses(
+                of: ContainerKey(container: container, environment: .production), in: store)
+        }
+    }
+
     /// What a deployment came to.
     package struct Outcome: Sendable, Hashable {
         package var plan: SchemaDeploymentPlan
@@ -21,16 +37,16 @@ extension DeploySchema {
     /// - Parameter author: Who does it, for ``ListDeployments``.
     package static func run(
         _ container: String, by author: String, at now: Instant,
-        in transaction: some SchemaWriting
+        subscriptions: Subscriptions = Subscriptions(), in transaction: some SchemaWriting
     ) throws -> Outcome {
-        let plan = try plan(container, in: transaction)
+        let plan = try plan(container, subscriptions, in: transaction)
         if let error = plan.error(container) { throw error }
         guard !plan.changes.isEmpty else { return Outcome(plan: plan) }
         let production = ContainerKey(container: container, environment: .production)
         try transaction.replaceSchema(with: plan.result, in: production)
         let last = try transaction.schemaDeployments(to: production, limit: 1).first
         let deployment = SchemaDeployment(
-            number: (last?.number ?? 0) + 1, deployedAt: now, author: author,
+            number: (last?.number ?? 0) + 1, deployedAt: now.rawValue, author: author,
             changes: lines(of: plan.changes))
         try transaction.appendSchemaDeployment(deployment, to: production, keeping: mostKept)
         return Outcome(plan: plan, deployment: deployment)
@@ -38,16 +54,20 @@ extension DeploySchema {
 
     /// Returns what a deployment would do.
     package static func plan(
-        _ container: String, in reader: some SchemaReading
+        _ container: String, _ subscriptions: Subscriptions = Subscriptions(),
+        in reader: some SchemaReading
     ) throws -> SchemaDeploymentPlan {
         let (development, production) = (
             ContainerKey(container: container, environment: .development),
             ContainerKey(container: container, environment: .production)
         )
         try development.check()
-        return SchemaDeploymentPlan(
-            from: try reader.schemaDefinition(of: development),
-            to: try reader.schemaDefinition(of: production))
+        let deployed = try reader.schemaDefinition(of: production)
+        var plan = SchemaDeploymentPlan(
+            from: try reader.schemaDefinition(of: development), to: deployed)
+        plan.silenced = subscriptions.production.silenced(from: deployed, to: plan.result)
+        plan.unserved = subscriptions.development.unserved(by: plan.result)
+        return plan
     }
 
     private static func lines(of changes: [SchemaChange]) -> [String] {

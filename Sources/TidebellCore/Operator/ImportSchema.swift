@@ -3,18 +3,37 @@ package import TidebellWire
 
 /// Gives development the schema of a `.ckdb` file (web-services 7).
 extension ImportSchema {
+    /// What an import came to, or would come to.
+    package struct Outcome: Sendable, Hashable {
+        package var changes: [SchemaChange]
+        /// Subscriptions of development that fire no more, and why, a sentence each (SUB-26).
+        package var silenced: [String]
+
+        /// What the operator is told of subscriptions, a sentence each.
+        package var subscriptionSentences: [String] {
+            silenced.map { "no longer fires: \($0)" }
+        }
+    }
+
     /// Replaces development's schema by the file's, whole or not at all; returns what changed.
     ///
     /// Fails where the file is no schema, or lacks or changes what production has: it could not be
     /// deployed. What development alone had and the file lacks is gone; its records keep their
     /// values, and the name is free for another type.
+    ///
+    /// - Parameter subscriptions: Those of development.
     package static func run(
-        _ text: String, into container: String, limits: Limits, in transaction: some SchemaWriting
-    ) throws -> [SchemaChange] {
+        _ text: String, into container: String,
+        subscriptions: SubscriptionUses = SubscriptionUses(), limits: Limits,
+        in transaction: some SchemaWriting
+    ) throws -> Outcome {
         let development = ContainerKey(container: container, environment: .development)
-        let (schema, changes) = try check(text, for: container, limits: limits, in: transaction)
-        if !changes.isEmpty { try transaction.replaceSchema(with: schema, in: development) }
-        return changes
+        let (schema, outcome) = try check(
+            text, for: container, subscriptions, limits: limits, in: transaction)
+        if !outcome.changes.isEmpty {
+            try transaction.replaceSchema(with: schema, in: development)
+        }
+        return outcome
     }
 
     /// Reads a file.
@@ -29,8 +48,9 @@ extension ImportSchema {
 
     /// Returns the schema of a file, and what it changes in development.
     fileprivate static func check(
-        _ text: String, for container: String, limits: Limits, in reader: some SchemaReading
-    ) throws -> (schema: SchemaDefinition, changes: [SchemaChange]) {
+        _ text: String, for container: String, _ subscriptions: SubscriptionUses, limits: Limits,
+        in reader: some SchemaReading
+    ) throws -> (schema: SchemaDefinition, outcome: Outcome) {
         let (development, production) = (
             ContainerKey(container: container, environment: .development),
             ContainerKey(container: container, environment: .production)
@@ -51,16 +71,24 @@ extension ImportSchema {
                 "Nothing was imported into \(container): \(position)\(first.refusal)\(others).")
         }
         let before = try reader.schemaDefinition(of: development)
-        return (parsed.schema, SchemaChange.changes(from: before, to: parsed.schema))
+        return (
+            parsed.schema,
+            Outcome(
+                changes: SchemaChange.changes(from: before, to: parsed.schema),
+                silenced: subscriptions.silenced(from: before, to: parsed.schema))
+        )
     }
 }
 
 extension ValidateSchema {
     /// Returns what an import would change; fails as it would.
     package static func run(
-        _ text: String, for container: String, limits: Limits, in reader: some SchemaReading
-    ) throws -> [SchemaChange] {
-        try ImportSchema.check(text, for: container, limits: limits, in: reader).changes
+        _ text: String, for container: String,
+        subscriptions: SubscriptionUses = SubscriptionUses(), limits: Limits,
+        in reader: some SchemaReading
+    ) throws -> ImportSchema.Outcome {
+        try ImportSchema.check(text, for: container, subscriptions, limits: limits, in: reader)
+            .outcome
     }
 }
 
@@ -79,27 +107,9 @@ extension ParsedSchema {
 extension DiffSchema {
     /// Returns what development has that production lacks, and the other way.
     package static func run(
-        _ container: String, in reader: some SchemaReading
+        _ container: String, subscriptions: DeploySchema.Subscriptions = .init(),
+        in reader: some SchemaReading
     ) throws -> SchemaDeploymentPlan {
-        try DeploySchema.plan(container, in: reader)
-    }
-}
-
-/// Gives development the schema that production has (ENV-8).
-extension ResetSchema {
-    /// Replaces development's schema; returns what changed.
-    package static func run(
-        _ container: String, in transaction: some SchemaWriting
-    ) throws -> [SchemaChange] {
-        let (development, production) = (
-            ContainerKey(container: container, environment: .development),
-            ContainerKey(container: container, environment: .production)
-        )
-        try development.check()
-        let deployed = try transaction.schemaDefinition(of: production)
-        let changes = SchemaChange.changes(
-            from: try transaction.schemaDefinition(of: development), to: deployed)
-        if !changes.isEmpty { try transaction.replaceSchema(with: deployed, in: development) }
-        return changes
+        try DeploySchema.plan(container, subscriptions, in: reader)
     }
 }

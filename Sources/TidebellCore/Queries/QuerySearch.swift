@@ -7,6 +7,8 @@ import TidebellWire
 /// It reads one record at a time and holds no more than a page.
 struct QuerySearch {
     let query: WireQuery
+    /// The fields that a search of all text looks at; nil for all of them.
+    let searched: Set<String>?
     /// In the order of their keys.
     let zones: [StoredZone]
     /// The shares whose hierarchies are searched, of one zone; nil for all records.
@@ -24,11 +26,14 @@ struct QuerySearch {
 
     /// Creates a search.
     ///
-    /// - Parameter creator: Whose records are found; nil for anybody's. What the query's own filters
-    ///   can be found by is not used then: a page ends where it has looked, and at a record of
-    ///   somebody else that place would tell its value, to who saves records around it and goes on.
+    /// - Parameters:
+    ///   - searched: The fields that a search of all text looks at; nil for all of them.
+    ///   - creator: Whose records are found; nil for anybody's. What the query's own filters
+    ///     can be found by is not used then: a page ends where it has looked, and at a record of
+    ///     somebody else that place would tell its value, to who saves records around it and goes on.
     init(
-        query: WireQuery, onlyOf creator: String? = nil, zones: [StoredZone],
+        query: WireQuery, searched: Set<String>? = nil, onlyOf creator: String? = nil,
+        zones: [StoredZone],
         hierarchies: Set<String>?, roots: Set<String> = [],
         limits: Limits, limit: Int, now: Instant, log: QueryLog = QueryLog()
     ) {
@@ -38,6 +43,7 @@ struct QuerySearch {
         }
         if let ofCreator { query.filters.append(ofCreator) }
         self.query = query
+        self.searched = searched
         self.zones = zones
         self.hierarchies = hierarchies
         self.roots = roots
@@ -111,7 +117,7 @@ struct QuerySearch {
         var bound = limits.queryScan
         // The last place that the page has settled.
         var settled = start
-        let filter = CandidateFilter(query, roots: roots, until: visibleUntil)
+        let filter = CandidateFilter(query, searched, roots: roots, until: visibleUntil)
         let enough = {
             page.next = settled
             return false
@@ -395,7 +401,8 @@ struct QuerySearch {
     ) throws -> [QueryRank] {
         var ranking = Ranking(
             first: FirstRanks(QueryOrder(sorts: query.sorts), capacity: limit + 1),
-            filter: CandidateFilter(query, roots: roots, until: visibleUntil), start: start,
+            filter: CandidateFilter(query, searched, roots: roots, until: visibleUntil),
+            start: start,
             bound: limits.querySort)
         for zone in zones {
             let plan =
@@ -627,6 +634,8 @@ extension ScanBound {
 /// The filters of a query, and the fields it has to see of each record.
 private struct CandidateFilter {
     private let filters: [PreparedFilter]
+    /// The fields that a search of all text looks at; nil for all of them.
+    private let searched: Set<String>?
     /// The fields that filters and sort keys name; nil for all of them.
     private let fields: Set<String>?
     /// The records of which it is hidden what is above them.
@@ -634,7 +643,10 @@ private struct CandidateFilter {
     /// Changes after this moment are not found yet (QUERY-18); nil for none.
     private let end: Int64?
 
-    init(_ query: WireQuery, roots: Set<String>, until end: Int64?) {
+    init(
+        _ query: WireQuery, _ searched: Set<String>?, roots: Set<String>, until end: Int64?
+    ) {
+        self.searched = searched
         self.roots = roots
         self.end = end
         filters = query.filters.map(PreparedFilter.init)
@@ -650,7 +662,9 @@ private struct CandidateFilter {
     }
 
     func view(of record: StoredRecord) -> RecordView {
-        RecordView(record, fields: fields, seeingParent: !roots.contains(record.name))
+        var view = RecordView(record, fields: fields, seeingParent: !roots.contains(record.name))
+        view.searched = searched
+        return view
     }
 
     func passes(

@@ -16,6 +16,11 @@ package struct RecordView: Sendable {
     package var fields: [String: Field] {
         didSet { forms = FieldForms() }
     }
+    /// The fields whose text a search of all text looks at (QUERY-5); nil for all of them, of a type
+    /// about which nothing is known.
+    package var searched: Set<String>? {
+        didSet { forms = FieldForms() }
+    }
     /// What was made of the fields.
     private var forms = FieldForms()
 
@@ -98,8 +103,8 @@ package struct RecordView: Sendable {
         return [CanonicalText(name)]
     }
 
-    /// The words of a subject's text; those of all text are of what is stored readably
-    /// (QUERY-5).
+    /// The words of a subject's text; those of all text are of what is stored readably, in fields
+    /// that are searchable (QUERY-5).
     func tokens(of subject: WireFilter.Subject) -> ValueSet<String>? {
         switch subject {
         case .allText: forms.tokens(of: nil, readableValues)
@@ -117,7 +122,9 @@ package struct RecordView: Sendable {
     }
 
     private var readableValues: some Sequence<FieldValue> {
-        fields.values.lazy.filter { !$0.isEncrypted }.map(\.value)
+        fields.lazy.filter { [searched] name, field in
+            !field.isEncrypted && searched?.contains(name) ?? true
+        }.map(\.value.value)
     }
 
     /// What comparing all of a subject costs, in bytes.

@@ -84,6 +84,11 @@ extension WireSort {
 }
 
 extension StoredRecordType {
+    /// The fields that a search of all text looks at (QUERY-5).
+    package var searchedFields: Set<String> {
+        Set(fields.lazy.filter { $0.value.indexes.contains(.searchable) }.map(\.key))
+    }
+
     /// Returns the first of the indexes that the type lacks; fields that it does not have are
     /// another matter.
     package func missing(_ needs: [IndexNeed]) -> IndexNeed? {

@@ -44,7 +44,16 @@ package struct QueryUse: Sendable, Hashable {
     }
 
     /// The use as a report names it.
-    package var quote: String { "the \(kind.rawValue) \(recordType): \(text)" }
+    package var quote: String { quote(count: 1) }
+
+    /// The same of so many.
+    func quote(count: Int) -> String {
+        (count > 1 ? "the \(count) \(kind.rawValue)s" : "the \(kind.rawValue)")
+            + " \(recordType): \(text)"
+    }
+
+    /// The order in which reports name them.
+    var order: (String, String, String) { (recordType, text, kind.rawValue) }
 
     private static func text(_ filters: [WireFilter], _ sorts: [WireSort]) -> String {
         let predicate =

@@ -125,6 +125,16 @@ package struct SchemaDeploymentPlan: Sendable, Hashable {
     package let kept: [SchemaChange]
     /// Production's schema after it, where nothing is refused.
     package let result: SchemaDefinition
+    /// Subscriptions of production that fire no more afterwards, and why, a sentence each (SUB-26).
+    package var silenced: [String] = []
+    /// Subscriptions of development that production would still refuse, likewise (SUB-42).
+    package var unserved: [String] = []
+
+    /// What the operator is told of subscriptions, a sentence each.
+    package var subscriptionSentences: [String] {
+        silenced.map { "no longer fires: \($0)" }
+            + unserved.map { "would not fire in production: \($0)" }
+    }
 
     /// Compares the two.
     package init(from development: SchemaDefinition, to production: SchemaDefinition) {

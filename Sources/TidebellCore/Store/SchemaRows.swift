@@ -18,8 +18,11 @@ package struct SchemaDefinition: Sendable, Hashable {
 package struct StoredRecordType: Sendable, Hashable {
     /// By name; of a type of which no record ever had a field, none.
     package var fields: [String: StoredField]
-    /// What is indexed of the fields that every record has; nil where nobody stated it, which is
-    /// all of it (QUERY-15).
+    /// What is indexed of the fields that every record has; nil where nobody stated it.
+    ///
+    /// NB: nil is all of it (QUERY-15), and yet another thing than stating all of it: where Apple's
+    /// rules are enforced, a query that every record passes needs an index that was stated, since
+    /// CloudKit gives none by itself (``AppleRules``).
     package var systemIndexes: [SchemaSystemField: FieldIndexes]?
     /// Who may do what with its records in the public database.
     package var grants: RecordGrants
@@ -188,23 +191,5 @@ package struct RecordGrants: Sendable, Hashable {
     /// What the roles may do together.
     package func rights(of roles: some Sequence<String>) -> RecordRights {
         roles.reduce(into: []) { $0.formUnion(self[$1]) }
-    }
-}
-
-/// A change of a schema by the operator: what production got, when and from whom.
-package struct SchemaDeployment: Sendable, Hashable {
-    /// 1 is the first of the container.
-    package var number: Int64
-    package var deployedAt: Instant
-    /// Who did it: an account of the machine, or the name of a management token.
-    package var author: String
-    /// What changed, a line each, as in ``SchemaChange/line``.
-    package var changes: [String]
-
-    package init(number: Int64, deployedAt: Instant, author: String, changes: [String]) {
-        self.number = number
-        self.deployedAt = deployedAt
-        self.author = author
-        self.changes = changes
     }
 }

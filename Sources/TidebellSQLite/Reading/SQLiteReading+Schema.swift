@@ -89,7 +89,7 @@ extension SQLiteReading {
             container.container, container.environment, Int64(limit)
         ) { columns in
             SchemaDeployment(
-                number: columns.int(0), deployedAt: Instant(rawValue: columns.int(1)),
+                number: columns.int(0), deployedAt: columns.int(1),
                 author: columns.text(2),
                 changes: columns.text(3).split(separator: "\n").map(String.init))
         }

@@ -119,6 +119,21 @@ extension SQLiteReading {
         }
     }
 
+    package func querySubscriptions(
+        of container: ContainerKey, after serial: SubscriptionSerial, limit: Int
+    ) throws -> [SubscriptionSerial] {
+        try connection.rows(
+            """
+            SELECT subscription.serial FROM subscription
+                CROSS JOIN database ON database.id = subscription.database
+            WHERE subscription.serial > ? AND subscription.kind = 'query'
+                AND database.container = ? AND database.environment = ?
+            ORDER BY subscription.serial LIMIT ?
+            """,
+            serial, container.container, container.environment, limit
+        ) { try $0.value(0) }
+    }
+
     package func subscribers(in database: DatabaseID, limit: Int) throws -> [UserID] {
         try connection.rows(
             "SELECT DISTINCT user FROM subscription WHERE database = ? ORDER BY user LIMIT ?",

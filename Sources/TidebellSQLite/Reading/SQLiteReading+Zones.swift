@@ -50,6 +50,18 @@ extension SQLiteReading {
             "SELECT DISTINCT container, environment FROM database ORDER BY 1, 2 LIMIT ?", limit
         ) { ContainerKey(container: $0.text(0), environment: try $0.value(1)) }
     }
+
+    package func databases(
+        of container: ContainerKey, after last: DatabaseID?, limit: Int
+    ) throws -> [DatabaseID] {
+        try connection.rows(
+            """
+            SELECT id FROM database WHERE container = ? AND environment = ? AND id > ?
+            ORDER BY id LIMIT ?
+            """,
+            container.container, container.environment, last?.rawValue ?? 0, limit
+        ) { try $0.value(0) }
+    }
 }
 
 extension StoredDatabase {

@@ -105,10 +105,7 @@ extension SQLiteTransaction {
         }
         for trace in traces {
             try connection.run("DELETE FROM zone WHERE key = ?", trace.key)
-            try connection.run(
-                "UPDATE database SET floor = max(floor, ?) WHERE id = ?",
-                trace.position, trace.database
-            )
+            try expireTokens(of: trace.database, before: trace.position)
         }
         return traces.count
     }
@@ -160,10 +157,7 @@ extension SQLiteTransaction {
                 "DELETE FROM shared_zone WHERE database = ? AND owner = ? AND name = ?",
                 trace.database, trace.owner, trace.name
             )
-            try connection.run(
-                "UPDATE database SET floor = max(floor, ?) WHERE id = ?",
-                trace.position, trace.database
-            )
+            try expireTokens(of: trace.database, before: trace.position)
         }
         return traces.count
     }

@@ -40,7 +40,7 @@ extension SQLiteTransaction {
             VALUES (?, ?, ?, ?, ?, ?)
             """,
             container.container, container.environment, deployment.number,
-            deployment.deployedAt.rawValue, deployment.author,
+            deployment.deployedAt, deployment.author,
             deployment.changes.joined(separator: "\n")
         )
         try connection.run(

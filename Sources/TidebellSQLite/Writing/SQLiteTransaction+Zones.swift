@@ -123,6 +123,11 @@ extension SQLiteTransaction {
         )
     }
 
+    func expireTokens(of database: DatabaseID, before position: Position) throws {
+        try connection.run(
+            "UPDATE database SET floor = max(floor, ?) WHERE id = ?", position, database)
+    }
+
     /// Counts a custom zone that was created; with those of an older version, which did not
     /// count them.
     private func countNewZone(in database: DatabaseID) throws {

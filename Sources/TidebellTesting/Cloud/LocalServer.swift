@@ -159,7 +159,10 @@ final class LocalServer: Sendable {
     var queryUses: QueryUses { cloud.webServices.cloud.queryUses }
 
     /// The schemas of containers.
-    var schemas: Schemas { Schemas(store: store, time: cloud.webServices.cloud.time) }
+    var schemas: Schemas { Schemas(store: store, limits: limits) }
+
+    /// The bounds in force.
+    var limits: Limits { cloud.webServices.cloud.limits }
 
     /// Whether nothing is on its way to Apple's push service, nor can be now.
     func isSettledWithApple() async throws -> Bool {

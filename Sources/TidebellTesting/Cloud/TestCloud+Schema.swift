@@ -20,7 +20,10 @@ extension TestCloud {
     /// - Throws: ``TestCloudError/misuse(_:)`` with the reason where the deployment is refused.
     public func deploySchema(of container: String? = nil) async throws {
         let name = container ?? state.defaultContainer
-        try await reporting { _ = try await state.running().schemas.deploy(name, by: "test") }
+        try await reporting {
+            _ = try await state.running().schemas.deploy(
+                name, by: "test", at: state.clock.instant)
+        }
     }
 
     /// Fails with what devices used in development that a schema lacks: types and fields they
@@ -63,13 +66,33 @@ extension TestCloud {
         try await reporting { _ = try await state.running().schemas.import(text, into: name) }
     }
 
+    /// Gives development the schema of production and removes all of its records and zones, as
+    /// `tidebell schema reset` and the reset of CloudKit's console do (ENV-8).
+    ///
+    /// The change tokens of all devices in development expire (ENV-9); subscriptions stay, but for
+    /// those on a zone.
+    ///
+    /// ```swift
+    /// try await cloud.resetSchema()
+    /// // The next fetch fails with changeTokenExpired: the app begins anew, without a token.
+    /// ```
+    ///
+    /// - Parameter container: Whose; nil for that of `CKContainer.default()`.
+    public func resetSchema(of container: String? = nil) async throws {
+        let name = container ?? state.defaultContainer
+        try await reporting {
+            _ = try await state.running().schemas.reset(name, at: state.clock.instant)
+        }
+    }
+
     /// Gives both environments the schema of a file.
     func useSchema(_ path: String) async throws {
         let file = try text(at: path)
         let schemas = try state.running().schemas
         try await reporting {
             _ = try await schemas.import(file, into: state.defaultContainer)
-            _ = try await schemas.deploy(state.defaultContainer, by: path)
+            _ = try await schemas.deploy(
+                state.defaultContainer, by: path, at: state.clock.instant)
         }
     }
 

@@ -34,11 +34,61 @@ package enum ValidateSchema: WireEndpoint {
     package static let route = WireRoute(.of(.admin, "schema/validate"), for: .admin, .reads)
 }
 
-/// `schema/reset`, for the operator: gives development the schema that production has.
+/// `schema/reset`, for the operator: gives development the schema that production has, and removes
+/// its data (ENV-8).
 package enum ResetSchema: WireEndpoint {
-    package typealias Request = EmptyBody
-    package typealias Response = SchemaChangesResponse
     package static let route = WireRoute(.of(.admin, "schema/reset"), for: .admin, .repeatable)
+
+    /// Where it is to go on.
+    package struct Request: Sendable, Hashable {
+        /// The marker of the answer before, which had not removed all; nil begins.
+        package var continuationMarker: String?
+
+        /// Reads the request.
+        package init(from reader: inout JSONReader) throws {
+            try reader.readObject { reader, member in
+                guard try member == "continuationMarker" && !reader.readNull() else {
+                    return try reader.skipValue()
+                }
+                continuationMarker = try reader.readString()
+            }
+        }
+    }
+
+    /// What was done.
+    package struct Response: Sendable, Hashable {
+        /// What changed in the schema, a line each.
+        package var changes: [String]
+        /// How many custom zones were deleted.
+        package var zones: Int
+        /// How many records went, those of deleted zones too.
+        package var records: Int
+        /// Where the next request is to go on; nil where nothing is left.
+        package var continuationMarker: String?
+
+        /// Creates an answer.
+        package init(
+            changes: [String], zones: Int, records: Int, continuationMarker: String? = nil
+        ) {
+            self.changes = changes
+            self.zones = zones
+            self.records = records
+            self.continuationMarker = continuationMarker
+        }
+
+        /// Writes the answer.
+        package func write(to writer: inout JSONWriter) {
+            writer.object { writer in
+                writer.key("changes")
+                writer.array(changes) { $0.string($1) }
+                writer.member("zones", Int64(zones))
+                writer.member("records", Int64(records))
+                if let continuationMarker {
+                    writer.member("continuationMarker", continuationMarker)
+                }
+            }
+        }
+    }
 }
 
 /// `schema/index`, for the operator: adds indexes to a field of development's schema.
@@ -115,10 +165,10 @@ package enum ListDeployments: WireEndpoint {
 
     /// The deployments, newest first.
     package struct Response: Sendable, Hashable {
-        package var deployments: [SchemaChangesResponse.Deployment]
+        package var deployments: [SchemaDeployment]
 
         /// Creates an answer.
-        package init(deployments: [SchemaChangesResponse.Deployment]) {
+        package init(deployments: [SchemaDeployment]) {
             self.deployments = deployments
         }
 
@@ -128,6 +178,36 @@ package enum ListDeployments: WireEndpoint {
                 writer.key("deployments")
                 writer.array(deployments) { $1.write(to: &$0) }
             }
+        }
+    }
+}
+
+/// A deployment that was done: what production got, when and from whom.
+package struct SchemaDeployment: Sendable, Hashable {
+    /// 1 is the first of the container.
+    package var number: Int64
+    /// Milliseconds since 1970.
+    package var deployedAt: Int64
+    /// Who did it: an account of the machine, or the name of a management token.
+    package var author: String
+    /// What changed, a line each.
+    package var changes: [String]
+
+    /// Creates a deployment.
+    package init(number: Int64, deployedAt: Int64, author: String, changes: [String]) {
+        self.number = number
+        self.deployedAt = deployedAt
+        self.author = author
+        self.changes = changes
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("number", number)
+            writer.member("deployedAt", deployedAt)
+            writer.member("author", author)
+            writer.key("changes")
+            writer.array(changes) { $0.string($1) }
         }
     }
 }
@@ -149,47 +229,26 @@ package struct SchemaFileRequest: Sendable, Hashable {
 
 /// What changes in a schema, a line each.
 package struct SchemaChangesResponse: Sendable, Hashable {
-    /// A deployment that was done; the moment is milliseconds since 1970.
-    package struct Deployment: Sendable, Hashable {
-        package var number: Int64
-        package var deployedAt: Int64
-        package var author: String
-        package var changes: [String]
-
-        /// Creates a deployment.
-        package init(number: Int64, deployedAt: Int64, author: String, changes: [String]) {
-            self.number = number
-            self.deployedAt = deployedAt
-            self.author = author
-            self.changes = changes
-        }
-
-        func write(to writer: inout JSONWriter) {
-            writer.object { writer in
-                writer.member("number", number)
-                writer.member("deployedAt", deployedAt)
-                writer.member("author", author)
-                writer.key("changes")
-                writer.array(changes) { $0.string($1) }
-            }
-        }
-    }
-
     package var changes: [String]
     /// What a deployment cannot have, a clause each.
     package var refused: [String]
     /// What production alone has, and keeps.
     package var kept: [String]
+    /// Subscriptions that fire no more for what changes, or that production would refuse, a sentence
+    /// each.
+    package var subscriptions: [String]
     /// The number under which a deployment stands in the history.
     package var number: Int64?
 
     /// Creates an answer.
     package init(
-        changes: [String], refused: [String] = [], kept: [String] = [], number: Int64? = nil
+        changes: [String], refused: [String] = [], kept: [String] = [],
+        subscriptions: [String] = [], number: Int64? = nil
     ) {
         self.changes = changes
         self.refused = refused
         self.kept = kept
+        self.subscriptions = subscriptions
         self.number = number
     }
 
@@ -202,6 +261,10 @@ package struct SchemaChangesResponse: Sendable, Hashable {
             writer.array(refused) { $0.string($1) }
             writer.key("kept")
             writer.array(kept) { $0.string($1) }
+            if !subscriptions.isEmpty {
+                writer.key("subscriptions")
+                writer.array(subscriptions) { $0.string($1) }
+            }
             if let number { writer.member("number", number) }
         }
     }

@@ -18,7 +18,8 @@ extension WireProtocol {
         StreamNotifications.self, AcknowledgeNotifications.self,
         FetchNotificationChanges.self, MarkNotificationsRead.self, ModifyBadge.self,
 
-        ExplainPush.self, AddServerKey.self, ListServerKeys.self, RevokeServerKey.self,
+        ExplainPush.self, ExplainQuery.self, AddServerKey.self, ListServerKeys.self,
+        RevokeServerKey.self,
         ExportSchema.self, ImportSchema.self, ValidateSchema.self, DiffSchema.self,
         DeploySchema.self, ListDeployments.self, IndexField.self, ResetSchema.self,
         CheckSchema.self,

@@ -35,7 +35,8 @@ struct SchemaDeploymentTests {
 
     private func importSchema(_ text: String) async throws -> [String] {
         try await bench.store.write(.catalogue(Bench.container)) {
-            try ImportSchema.run(text, into: Self.name, limits: Limits(), in: $0).map(\.line)
+            try ImportSchema.run(text, into: Self.name, limits: Limits(), in: $0)
+                .changes.map(\.line)
         }
     }
 
@@ -68,7 +69,7 @@ struct SchemaDeploymentTests {
         #expect(
             outcome.deployment
                 == SchemaDeployment(
-                    number: 1, deployedAt: Instant(rawValue: 7), author: "anna", changes: lines))
+                    number: 1, deployedAt: 7, author: "anna", changes: lines))
         #expect(
             try await bench.lookup("a", zone: "_defaultZone", call: call())[0].error?.code
                 == .notFound)
@@ -184,15 +185,29 @@ struct SchemaDeploymentTests {
         }
     }
 
-    @Test("ENV-8: a reset gives development what production has")
-    func reset() async throws {
-        _ = try await save(["title": Field(.string("tide"))], bench.call())
-        try await deploy()
-        _ = try await save(["size": Field(.int64(1))], bench.call())
-        let changes = try await bench.store.write(.catalogue(Bench.container)) {
-            try ResetSchema.run(Self.name, in: $0)
+    @Test("H9: what private records took in development, production takes from the operator alone")
+    func untaken() async throws {
+        // Otto has read the next version's source.
+        _ = try await save(["total": Field(.int64(1))], bench.call(bench.otto))
+        // In production nobody's save fixes anything, whatever development has.
+        for scope in [DatabaseScope.private, .public] {
+            let call = bench.call(released, scope: scope, container: Self.production)
+            #expect(
+                try await save(["total": Field(.int64(1))], call)
+                    == "Cannot create new type Note in production schema" + Self.advice)
         }
-        #expect(changes.map(\.line) == ["- Note.size INT64 QUERYABLE SORTABLE"])
+        // Before it is deployed, the operator sees it and puts it right.
+        let plan = try await bench.store.read { try DeploySchema.plan(Self.name, in: $0) }
+        #expect(plan.changes.map(\.line).contains("+ Note.total INT64 QUERYABLE SORTABLE"))
+        _ = try await importSchema("DEFINE SCHEMA RECORD TYPE Note (total STRING QUERYABLE);")
+        try await deploy()
+        #expect(try await save(["total": Field(.string("one"))], call()) == nil)
+        // From now on nobody takes it any more, in development either: an import that changed it
+        // would be refused.
+        #expect(
+            try await save(["total": Field(.int64(1))], bench.call(bench.otto))
+                == "Invalid value, expected type STRING. (field 'total' of record type 'Note', "
+                + "given as INT64)")
     }
 
     // MARK: Indexes
@@ -304,6 +319,102 @@ struct SchemaDeploymentTests {
                 == words + "Field 'size' is not marked queryable; if development has the index, "
                 + "deploy it: tidebell schema deploy \(Self.name); else add it there first: "
                 + "tidebell schema index \(Self.name) Note.size QUERYABLE")
+    }
+
+    @Test(
+        "SUB-26, SUB-42: who deploys, imports or checks is told of the subscriptions it silences, and how many"
+    )
+    func subscriptionsInUse() async throws {
+        let schemas = Schemas(store: bench.store)
+        let marked = "DEFINE SCHEMA RECORD TYPE Note (title STRING QUERYABLE, size INT64 SORTABLE);"
+        let plain = "DEFINE SCHEMA RECORD TYPE Note (title STRING, size INT64 SORTABLE);"
+        func subscribe(_ id: String, _ filters: [WireFilter], _ call: Call) async throws {
+            var subscription = WireSubscription(
+                subscriptionID: id, kind: .query, recordType: "Note", firesOn: [.create],
+                notificationInfo: WireNotificationInfo())
+            subscription.filters = filters
+            #expect(try await bench.subscribe(subscription, call).error == nil)
+        }
+        func title(_ text: String) -> WireFilter {
+            WireFilter(.equals, .field("title"), .string(text))
+        }
+        _ = try await schemas.import(marked, into: Self.name)
+        _ = try await schemas.deploy(Self.name, by: "anna", at: Instant(rawValue: 1))
+        for user in [bench.anna, bench.otto] {
+            try await subscribe("a", [title("x")], bench.call(user))
+        }
+        try await subscribe("b", [title("y")], call())
+        try await subscribe("c", [WireFilter(.lessThan, .field("size"), .int64(1))], call())
+        try await subscribe("all", [], call())
+
+        let words = "Note: title == %@ without the index QUERYABLE of Note.title"
+        let validated = try await schemas.validate(plain, for: Self.name)
+        #expect(validated.silenced == ["the 2 subscriptions \(words)"])
+        #expect(try await schemas.import(plain, into: Self.name) == validated)
+        let plan = try await schemas.diff(Self.name)
+        #expect(plan.silenced == ["the subscription \(words)"])
+        #expect(plan.unserved == ["the 2 subscriptions \(words)"])
+        #expect(
+            plan.subscriptionSentences == [
+                "no longer fires: the subscription \(words)",
+                "would not fire in production: the 2 subscriptions \(words)",
+            ])
+        #expect(
+            try await schemas.deploy(Self.name, by: "anna", at: Instant(rawValue: 2)).plan == plan)
+        #expect(
+            try await schemas.check(Self.name).map(\.description) == [
+                "the index QUERYABLE of Note.title, for the 2 subscriptions Note: title == %@"
+            ])
+        // What is silent is silenced once, and what it asks for can come back.
+        #expect(try await schemas.diff(Self.name).silenced == [])
+        #expect(try await schemas.import(marked, into: Self.name).silenced == [])
+        #expect(try await schemas.diff(Self.name).unserved == [])
+        #expect(try await schemas.check(Self.name).count == 1)
+    }
+
+    @Test("QUERY-5: self CONTAINS looks at searchable fields alone, by an index and without one")
+    func searchedFields() async throws {
+        _ = try await importSchema(
+            """
+            DEFINE SCHEMA RECORD TYPE Note (
+                title STRING SEARCHABLE, text STRING, tags LIST<STRING> SEARCHABLE
+            );
+            """)
+        func note(_ title: String, _ text: String, _ tag: String) async throws {
+            let operation = ModifyRecords.Operation(
+                .create, recordName: title, recordType: "Note",
+                fields: FieldChanges([
+                    "title": Field(.string(title)), "text": Field(.string(text)),
+                    "tags": Field(.list(.stringList, [.string(tag)])),
+                ]))
+            #expect(
+                try await bench.modify(operation, zone: "_defaultZone", call: bench.call())[0]
+                    .error == nil)
+        }
+        try await note("tide", "bell", "sea")
+        try await note("bell", "tide", "sea")
+        try await note("moor", "moor", "tide")
+        func found(_ word: String) async throws -> [String] {
+            let request = QueryRecords.Request(
+                query: WireQuery(
+                    recordType: "Note",
+                    filters: [WireFilter(.containsAllTokens, .allText, .string(word))]))
+            let call = bench.call()
+            return try await bench.store.read { try QueryRecords.run(request, for: call, in: $0) }
+                .records.compactMap(\.record?.recordName)
+        }
+        #expect(try await found("tide") == ["tide", "moor"])
+        #expect(try await found("bell") == ["bell"])
+        #expect(try await found("tide sea") == ["tide"])
+        // By an index it is the same.
+        try await bench.buildIndex("words", in: "_defaultZone")
+        #expect(try await found("tide") == ["tide", "moor"])
+        #expect(try await found("tide sea") == ["tide"])
+        // A field that becomes searchable is searched from then on, one that is no more is not.
+        _ = try await importSchema(
+            "DEFINE SCHEMA RECORD TYPE Note (title STRING, text STRING SEARCHABLE, tags LIST<STRING>);"
+        )
+        #expect(try await found("tide") == ["bell"])
     }
 
     @Test("SUB-27: in production a subscription shows fields that its type has")

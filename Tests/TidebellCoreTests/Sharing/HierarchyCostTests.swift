@@ -422,6 +422,12 @@ private final class CountingReader:
         try counted { try base.containers(limit: limit) }
     }
 
+    func databases(
+        of container: ContainerKey, after last: DatabaseID?, limit: Int
+    ) throws -> [DatabaseID] {
+        try counted { try base.databases(of: container, after: last, limit: limit) }
+    }
+
     private func counted<Result>(_ read: () throws -> Result) rethrows -> Result {
         cost.reads += 1
         return try read()

@@ -175,4 +175,102 @@ struct SchemaTests {
             _ = try await phone.nextPush()
         }
     }
+
+    @Test("T-18, SUB-41 to SUB-43: a query subscription in production waits for type and index")
+    func gate() async throws {
+        let cloud = try await TestCloud()
+        let phone = try await cloud.device(user: "anna")
+        let released = try await cloud.device(user: "anna", environment: .production)
+        try await released.registerForRemoteNotifications()
+        func subscribe() async -> (CKError.Code, String)? {
+            await failure {
+                let subscription = CKQuerySubscription(
+                    recordType: "Note", predicate: NSPredicate(format: "title == 'tide'"),
+                    subscriptionID: "tides")
+                subscription.notificationInfo = .silent
+                try await released.privateDatabase.save(subscription)
+            }
+        }
+        let words = "attempting to create a subscription in a production container: "
+        // Zone and database subscriptions need no schema.
+        let all = CKDatabaseSubscription(subscriptionID: "all")
+        all.notificationInfo = .silent
+        try await released.privateDatabase.save(all)
+        var refused = await subscribe()
+        #expect(refused?.0 == .invalidArguments)
+        #expect(refused?.1.contains(words + "it has no record type 'Note'") == true)
+
+        try await phone.privateDatabase.save(note(["title": "tide"]))
+        try await cloud.importSchema(
+            Self.schema.replacing("title STRING QUERYABLE", with: "title STRING"))
+        try await cloud.deploySchema()
+        refused = await subscribe()
+        #expect(refused?.0 == .invalidArguments)
+        #expect(refused?.1.contains(words + "Field 'title' is not marked queryable") == true)
+
+        try await cloud.importSchema(Self.schema)
+        try await cloud.deploySchema()
+        #expect(await subscribe() == nil)
+        let other = try await cloud.device(user: "anna", environment: .production)
+        try await other.privateDatabase.save(note(["title": "tide"]))
+        let push = try await released.nextPush()
+        #expect(push.notification?.subscriptionID == "tides")
+    }
+
+    @Test("ENV-8, ENV-9: after a reset tokens have expired, and a device begins anew")
+    func reset() async throws {
+        let cloud = try await TestCloud()
+        let phone = try await cloud.device(user: "anna")
+        let database = phone.privateDatabase
+        let zone = CKRecordZone(zoneName: "Notes")
+        try await database.save(zone)
+        let id = CKRecord.ID(recordName: "n", zoneID: zone.zoneID)
+        try await database.save(CKRecord(recordType: "Note", recordID: id))
+        let token = try await database.databaseChanges(since: nil).changeToken
+        let ofZone = try await database.recordZoneChanges(
+            inZoneWith: zone.zoneID, since: nil
+        ).changeToken
+
+        try await cloud.resetSchema()
+        let expired = await failure { _ = try await database.databaseChanges(since: token) }
+        #expect(expired?.0 == .changeTokenExpired)
+        let gone = await failure {
+            _ = try await database.recordZoneChanges(inZoneWith: zone.zoneID, since: ofZone)
+        }
+        #expect(gone?.0 == .zoneNotFound)
+        let fresh = try await database.databaseChanges(since: nil)
+        #expect(fresh.modifications.isEmpty && fresh.deletions.isEmpty)
+        try await database.save(zone)
+        try await database.save(CKRecord(recordType: "Note", recordID: id))
+        let later = try await database.databaseChanges(since: fresh.changeToken)
+        #expect(later.modifications.map(\.zoneID) == [zone.zoneID])
+        let again = await failure {
+            _ = try await database.recordZoneChanges(inZoneWith: zone.zoneID, since: ofZone)
+        }
+        #expect(again?.0 == .changeTokenExpired)
+    }
+
+    @Test("QUERY-14: a test asks how a query is answered, and how many records are looked at")
+    func explained() async throws {
+        let cloud = try await TestCloud()
+        let phone = try await cloud.device(user: "anna")
+        for name in ["a", "b", "c"] {
+            let note = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name))
+            note["title"] = name
+            try await phone.privateDatabase.save(note)
+        }
+        let query = CKQuery(recordType: "Note", predicate: NSPredicate(format: "title == 'b'"))
+        let explained = try await cloud.explain(query, on: phone)
+        #expect(explained.recordsLookedAt == 3)
+        #expect(explained.zones.map(\.name) == ["_defaultZone"])
+        #expect(explained.zones.map(\.index) == [nil])
+        #expect(explained.zones.map(\.recordsFound) == [1])
+        #expect(
+            "\(explained)".hasPrefix("zone _defaultZone: all records of the type, one by one: "))
+        let unknown = CKQuery(recordType: "Game", predicate: NSPredicate(value: true))
+        let error = await #expect(throws: TestCloudError.self) {
+            _ = try await cloud.explain(unknown, on: phone)
+        }
+        #expect(error?.description == "The query is refused: Did not find record type: Game.")
+    }
 }

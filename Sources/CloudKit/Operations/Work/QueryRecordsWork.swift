@@ -48,36 +48,13 @@ struct QueryRecordsWork: OperationWork {
         switch search {
         case .rest(let cursor): return try cursor.request()
         case .first(let query, let zoneID):
-            if query.predicate.namesCurrentUser {
-                _ = try await database.container.fetchUserRecordName(options)
-            }
-            return try request(for: query, in: zoneID)
+            return try await database.request(for: query, in: zoneID, options)
         case nil:
             throw .local(
                 .invalidArguments,
                 "The query operation has neither a query nor a cursor: set one of them."
             )
         }
-    }
-
-    private func request(
-        for query: CKQuery,
-        in zoneID: CKRecordZone.ID?
-    ) throws(CKError) -> QueryRecords.Request {
-        guard zoneID != nil || database.scope != .shared else {
-            throw .local(
-                .invalidArguments,
-                "A query of type '\(query.recordType)' in a shared database needs a zone: set "
-                    + "the operation's zoneID, and run one operation for each zone."
-            )
-        }
-        // The public database has one zone.
-        let zone = database.scope == .public ? zoneID ?? .default : zoneID
-        return QueryRecords.Request(
-            query: try WireQuery(query, in: FilterContext(database: database, zoneID: zone)),
-            zoneID: zone.map(database.wire),
-            zoneWide: zone == nil
-        )
     }
 
     // MARK: - The answer
@@ -115,5 +92,40 @@ extension ZoneID {
             unchecked: zoneName,
             ownerName: ownerRecordName ?? CKCurrentUserDefaultName
         )
+    }
+}
+
+extension DatabaseConnection {
+    /// Returns the request of a query; no zone is every zone.
+    func request(
+        for query: CKQuery,
+        in zoneID: CKRecordZone.ID?,
+        _ options: RequestOptions
+    ) async throws(CKError) -> QueryRecords.Request {
+        if query.predicate.namesCurrentUser {
+            _ = try await container.fetchUserRecordName(options)
+        }
+        guard zoneID != nil || scope != .shared else {
+            throw .local(
+                .invalidArguments,
+                "A query of type '\(query.recordType)' in a shared database needs a zone: set "
+                    + "the operation's zoneID, and run one operation for each zone."
+            )
+        }
+        // The public database has one zone.
+        let zone = scope == .public ? zoneID ?? .default : zoneID
+        return QueryRecords.Request(
+            query: try WireQuery(query, in: FilterContext(database: self, zoneID: zone)),
+            zoneID: zone.map(wire),
+            zoneWide: zone == nil
+        )
+    }
+}
+
+extension CKDatabase {
+    /// Returns the body of `records/query` that a query makes here, for the test kit.
+    package func body(of query: CKQuery, in zoneID: CKRecordZone.ID?) async throws -> [UInt8] {
+        let request = try await connection.request(for: query, in: zoneID, RequestOptions())
+        return JSONWriter.write { request.write(to: &$0) }
     }
 }

@@ -45,6 +45,12 @@ package protocol SubscriptionReading {
         subscriptions: [StoredSubscription], damaged: [SubscriptionSerial], bytes: Int
     )
 
+    /// Returns the query subscriptions of all databases of a container, those after `serial`, in the
+    /// order of their serials, at most `limit`.
+    func querySubscriptions(
+        of container: ContainerKey, after serial: SubscriptionSerial, limit: Int
+    ) throws -> [SubscriptionSerial]
+
     /// Returns who has subscriptions in a database, at most `limit`.
     func subscribers(in database: DatabaseID, limit: Int) throws -> [UserID]
 }

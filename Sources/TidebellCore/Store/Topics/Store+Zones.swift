@@ -26,6 +26,12 @@ package protocol ZoneReading {
 
     /// Returns the containers that have databases, at most `limit`.
     func containers(limit: Int) throws -> [ContainerKey]
+
+    /// Returns the databases of a container, of all scopes and owners, by ID; those after `last`,
+    /// at most `limit`.
+    func databases(
+        of container: ContainerKey, after last: DatabaseID?, limit: Int
+    ) throws -> [DatabaseID]
 }
 
 /// Databases and zones come into being, change and go.
@@ -72,6 +78,9 @@ package protocol ZoneWriting: ZoneReading {
     func touchZone(
         _ zone: ZoneKey, position: Position, clientChangeToken: [UInt8]?, adding change: StorageUse
     ) throws
+
+    /// Lets all tokens of a database expire that are from before a position (ENV-9).
+    func expireTokens(of database: DatabaseID, before position: Position) throws
 
     /// Removes rows that deleted zones have left, at most about `limit`; returns how many
     /// went, less than `limit` when none are left.

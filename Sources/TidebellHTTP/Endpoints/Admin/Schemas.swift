@@ -2,152 +2,125 @@
 import TidebellCore
 package import TidebellWire
 
-/// `/admin/1/{container}/{environment}/schema/export`: what `tidebell schema export` does.
-extension ExportSchema: AdminEndpoint {
-    package static func respond(
-        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, in cloud: Cloud
-    ) async throws -> WebResponse {
-        let response = Response(
-            schema: try await cloud.store.read { try run(container, in: $0) })
-        return .json { response.write(to: &$0) }
+// `/admin/1/{container}/{environment}/schema/…`: what the subcommands of `tidebell schema` do.
+
+extension ExportSchema: AdminDocumentEndpoint {
+    package static func answer(
+        _ request: Request, of container: ContainerKey, by author: String, in cloud: Cloud
+    ) async throws -> Response {
+        Response(schema: try await cloud.operatedSchemas.export(container))
     }
 }
 
-/// `/admin/1/{container}/development/schema/import`: what `tidebell schema import` does.
-extension ImportSchema: AdminEndpoint {
+extension ImportSchema: AdminDocumentEndpoint {
     package static var bodyBytes: Int { SchemaFileRequest.mostBodyBytes }
+    package static let place: (what: String, environment: CloudEnvironment)? =
+        ("an import", .development)
 
-    package static func respond(
-        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, in cloud: Cloud
-    ) async throws -> WebResponse {
-        try container.require(.development, for: "an import")
-        let request = try JSONReader.read(body, Request.init(from:))
-        let limits = cloud.limits
-        return .changes(
-            try await cloud.store.write(.catalogue(container)) {
-                try run(request.schema, into: container.container, limits: limits, in: $0)
-            })
+    package static func answer(
+        _ request: Request, of container: ContainerKey, by author: String, in cloud: Cloud
+    ) async throws -> Response {
+        Response(
+            try await cloud.operatedSchemas.import(request.schema, into: container.container))
     }
 }
 
-/// `/admin/1/{container}/development/schema/validate`: what `tidebell schema validate` does.
-extension ValidateSchema: AdminEndpoint {
+extension ValidateSchema: AdminDocumentEndpoint {
     package static var bodyBytes: Int { SchemaFileRequest.mostBodyBytes }
+    package static let place: (what: String, environment: CloudEnvironment)? = ImportSchema.place
 
-    package static func respond(
-        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, in cloud: Cloud
-    ) async throws -> WebResponse {
-        try container.require(.development, for: "an import")
-        let request = try JSONReader.read(body, Request.init(from:))
-        let limits = cloud.limits
-        return .changes(
-            try await cloud.store.read {
-                try run(request.schema, for: container.container, limits: limits, in: $0)
-            })
+    package static func answer(
+        _ request: Request, of container: ContainerKey, by author: String, in cloud: Cloud
+    ) async throws -> Response {
+        Response(
+            try await cloud.operatedSchemas.validate(request.schema, for: container.container))
     }
 }
 
-/// `/admin/1/{container}/development/schema/reset`: what `tidebell schema reset` does.
-extension ResetSchema: AdminEndpoint {
-    package static func respond(
-        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, in cloud: Cloud
-    ) async throws -> WebResponse {
-        try container.require(.development, for: "a reset")
-        return .changes(
-            try await cloud.store.write(.catalogue(container)) {
-                try run(container.container, in: $0)
-            })
-    }
-}
+extension ResetSchema: AdminDocumentEndpoint {
+    package static let place: (what: String, environment: CloudEnvironment)? =
+        ("a reset", .development)
 
-/// `/admin/1/{container}/development/schema/index`: what `tidebell schema index` does.
-extension IndexField: AdminEndpoint {
-    package static func respond(
-        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, in cloud: Cloud
-    ) async throws -> WebResponse {
-        try container.require(.development, for: "indexing a field")
-        let request = try JSONReader.read(body, Request.init(from:))
-        let indexes = try FieldIndexes(words: request.indexes)
-        let change = try await cloud.store.write(.catalogue(container)) {
-            try run(
-                indexes, on: request.fieldName, of: request.recordType, in: container.container,
-                in: $0)
+    /// Does as much as one request may take; the answer's marker asks for the rest.
+    package static func answer(
+        _ request: Request, of container: ContainerKey, by author: String, in cloud: Cloud
+    ) async throws -> Response {
+        let last = try request.continuationMarker.map { marker in
+            guard let number = Int64(marker), number >= 0 else {
+                throw WireError.badRequest(
+                    "continuationMarker '\(WireError.shortened(marker))' is of no reset")
+            }
+            return DatabaseID(rawValue: number)
         }
-        return .changes(change.map { [$0] } ?? [])
+        let outcome = try await cloud.operatedSchemas.reset(
+            container.container, after: last, mostSteps: stepsPerRequest, at: cloud.time.now())
+        return Response(
+            changes: outcome.changes.map(\.line), zones: outcome.zones, records: outcome.records,
+            continuationMarker: outcome.next.map { "\($0.rawValue)" })
     }
 }
 
-/// `/admin/1/{container}/{environment}/schema/diff`: what `tidebell schema diff` does.
-extension DiffSchema: AdminEndpoint {
-    package static func respond(
-        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, in cloud: Cloud
-    ) async throws -> WebResponse {
-        let plan = try await cloud.store.read { try run(container.container, in: $0) }
-        let response = SchemaChangesResponse(
-            changes: plan.changes.map(\.line), refused: plan.refused.map(\.refusal),
-            kept: plan.kept.map(\.line))
-        return .json { response.write(to: &$0) }
+extension IndexField: AdminDocumentEndpoint {
+    package static let place: (what: String, environment: CloudEnvironment)? =
+        ("indexing a field", .development)
+
+    package static func answer(
+        _ request: Request, of container: ContainerKey, by author: String, in cloud: Cloud
+    ) async throws -> Response {
+        let change = try await cloud.operatedSchemas.index(
+            request.fieldName, of: request.recordType, in: container.container,
+            by: FieldIndexes(words: request.indexes))
+        return Response(changes: change.map { [$0.line] } ?? [])
     }
 }
 
-/// `/admin/1/{container}/{environment}/schema/check`: what `tidebell schema check` does.
-extension CheckSchema: AdminEndpoint {
+extension DiffSchema: AdminDocumentEndpoint {
+    package static func answer(
+        _ request: Request, of container: ContainerKey, by author: String, in cloud: Cloud
+    ) async throws -> Response {
+        Response(try await cloud.operatedSchemas.diff(container.container))
+    }
+}
+
+extension CheckSchema: AdminDocumentEndpoint {
     package static var bodyBytes: Int { SchemaFileRequest.mostBodyBytes }
 
-    package static func respond(
-        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, in cloud: Cloud
-    ) async throws -> WebResponse {
-        let file = try body.isEmpty ? nil : JSONReader.read(body, Request.init(from:)).schema
+    package static func answer(
+        _ request: Request, of container: ContainerKey, by author: String, in cloud: Cloud
+    ) async throws -> Response {
         let development = ContainerKey(
             container: container.container, environment: .development)
-        let (limits, pending) = (cloud.limits, cloud.queryUses.pending(of: development))
-        let missing = try await cloud.store.read {
-            try run(
-                container.container, against: file, and: pending, limits: limits, in: $0)
-        }
-        let response = Response(missing: missing.map(\.description))
-        return .json { response.write(to: &$0) }
+        let missing = try await cloud.operatedSchemas.check(
+            container.container, against: request.schema,
+            and: cloud.queryUses.pending(of: development))
+        return Response(missing: missing.map(\.description))
     }
 }
 
-/// `/admin/1/{container}/production/schema/deploy`: what `tidebell schema deploy` does.
-extension DeploySchema: AdminEndpoint {
-    package static func respond(
-        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, in cloud: Cloud
-    ) async throws -> WebResponse {
-        try await respond(to: target, body, of: container, by: "", in: cloud)
-    }
+extension DeploySchema: AdminDocumentEndpoint {
+    package static let place: (what: String, environment: CloudEnvironment)? =
+        ("a deployment", .production)
 
-    package static func respond(
-        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, by author: String,
-        in cloud: Cloud
-    ) async throws -> WebResponse {
-        try container.require(.production, for: "a deployment")
-        let now = cloud.time.now()
-        let outcome = try await cloud.store.write(.catalogue(container)) {
-            try run(container.container, by: author, at: now, in: $0)
-        }
-        let response = SchemaChangesResponse(
-            changes: outcome.plan.changes.map(\.line), kept: outcome.plan.kept.map(\.line),
-            number: outcome.deployment?.number)
-        return .json { response.write(to: &$0) }
+    package static func answer(
+        _ request: Request, of container: ContainerKey, by author: String, in cloud: Cloud
+    ) async throws -> Response {
+        let outcome = try await cloud.operatedSchemas.deploy(
+            container.container, by: author, at: cloud.time.now())
+        return Response(outcome.plan, number: outcome.deployment?.number)
     }
 }
 
-/// `/admin/1/{container}/{environment}/schema/history`: what `tidebell schema history` does.
-extension ListDeployments: AdminEndpoint {
-    package static func respond(
-        to target: RequestTarget, _ body: [UInt8], of container: ContainerKey, in cloud: Cloud
-    ) async throws -> WebResponse {
-        let deployments = try await cloud.store.read { try run(container.container, in: $0) }
-        let response = Response(
-            deployments: deployments.map {
-                .init(
-                    number: $0.number, deployedAt: $0.deployedAt.rawValue, author: $0.author,
-                    changes: $0.changes)
-            })
-        return .json { response.write(to: &$0) }
+extension ListDeployments: AdminDocumentEndpoint {
+    package static func answer(
+        _ request: Request, of container: ContainerKey, by author: String, in cloud: Cloud
+    ) async throws -> Response {
+        Response(deployments: try await cloud.operatedSchemas.deployments(of: container.container))
     }
+}
+
+extension Cloud {
+    /// The schemas as the operator sees them.
+    fileprivate var operatedSchemas: Schemas { Schemas(store: store, limits: limits) }
 }
 
 extension SchemaFileRequest {
@@ -155,19 +128,26 @@ extension SchemaFileRequest {
     fileprivate static let mostBodyBytes = 2 * SchemaParser.mostBytes + 1024
 }
 
-extension ContainerKey {
-    /// Fails for a path of the other environment: what is asked would be done elsewhere.
-    fileprivate func require(_ wanted: CloudEnvironment, for what: String) throws {
-        guard environment != wanted else { return }
-        throw WireError.badRequest(
-            "\(what) is of \(wanted.rawValue): write that in the path instead of "
-                + environment.rawValue)
+extension SchemaChangesResponse {
+    fileprivate init(_ outcome: ImportSchema.Outcome) {
+        self.init(
+            changes: outcome.changes.map(\.line),
+            subscriptions: outcome.subscriptionSentences)
+    }
+
+    fileprivate init(_ plan: SchemaDeploymentPlan, number: Int64? = nil) {
+        self.init(
+            changes: plan.changes.map(\.line), refused: plan.refused.map(\.refusal),
+            kept: plan.kept.map(\.line), subscriptions: plan.subscriptionSentences,
+            number: number)
     }
 }
 
-extension WebResponse {
-    fileprivate static func changes(_ changes: [SchemaChange]) -> WebResponse {
-        let response = SchemaChangesResponse(changes: changes.map(\.line))
-        return .json { response.write(to: &$0) }
-    }
-}
+extension SchemaFileRequest: AdminRequest {}
+extension ResetSchema.Request: AdminRequest {}
+extension IndexField.Request: AdminRequest {}
+extension SchemaChangesResponse: AdminAnswer {}
+extension ExportSchema.Response: AdminAnswer {}
+extension ResetSchema.Response: AdminAnswer {}
+extension CheckSchema.Response: AdminAnswer {}
+extension ListDeployments.Response: AdminAnswer {}
