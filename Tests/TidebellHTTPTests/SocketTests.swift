@@ -65,6 +65,33 @@ struct SocketTests {
         }
     }
 
+    @Test("web-services 5.12: the connection of a courier's poll takes further requests after it")
+    func polls() async throws {
+        try await serving {
+            $0.shares.courierPolls = 1
+        } _: { _, port, firstRun in
+            let connection = try RawConnection(port)
+            let body = #"{"apnsEnvironment":"development"}"#
+            let created = try await connection.request(
+                "POST /device/1/c/development/tokens/create?\(Self.tokens(firstRun)) HTTP/1.1\r\n"
+                    + "Host: here\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            let path = try #require(created.firstMatch(of: /\/courier\/[0-9a-f]{64}/)).output
+            let poll = "GET \(path) HTTP/1.1\r\nHost: here\r\n\r\n"
+            let begun = try await connection.request(poll)
+            #expect(begun.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            // A newer poll of the same courier ends it.
+            let newer = try RawConnection(port)
+            _ = try await newer.request(poll)
+            #expect(try await connection.next() == "0\r\n\r\n")
+            for _ in 0..<2 {
+                let answer = try await connection.request(
+                    "GET /health HTTP/1.1\r\nHost: here\r\n\r\n")
+                #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            }
+            newer.close()
+        }
+    }
+
     @Test("A body over the limit is refused before it is read")
     func longBody() async throws {
         try await serving { _, port, firstRun in

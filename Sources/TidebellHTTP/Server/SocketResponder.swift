@@ -4,7 +4,6 @@ import HummingbirdCore
 import NIOCore
 import NIOHTTP1
 import ServiceLifecycle
-import Synchronization
 import TidebellCore
 import TidebellPush
 import TidebellScheduling
@@ -54,7 +53,7 @@ struct SocketResponder: Sendable {
         if let share = answer.share { connection?.hold(share) }
         // The answer to HEAD is the head alone: a body would be taken for the
         // next answer.
-        var response = answer.response(to: body.request, on: channel)
+        var response = answer.response(on: channel, whileThere: connection?.presence)
         if request.method == .head { response = response.createHeadResponse() }
         response.headers[.date] = dates.text(at: cloud.time.now())
         do {
@@ -67,46 +66,36 @@ struct SocketResponder: Sendable {
 }
 
 /// The body of a request, read when it is asked for.
-///
-/// NB: a stream needs the body read: Hummingbird's watch for the client's going away
-/// traps on a body that was read elsewhere, or that nobody read to its end.
 private final class SocketBody: PendingBody {
-    private let state: Mutex<Request>
+    private let request: Request
     private let connection: Connection?
     private let number: Int
 
     init(_ request: Request, on connection: Connection?) {
-        state = Mutex(request)
+        self.request = request
         self.connection = connection
         number = connection?.beginRequest() ?? 0
     }
 
-    /// The request with what was read of it.
-    var request: Request { state.withLock { $0 } }
-
     func isFromUser() { connection?.isFromUser = true }
 
     func collect(upTo limit: Int, on share: BodyBytes.Share) async throws -> [UInt8]? {
-        let request = request
         let announced = request.headers[.contentLength].flatMap { Int($0) }
         guard announced ?? 0 <= limit else { return nil }
         var bytes: [UInt8] = []
         // The system gives memory when it is written to, so this costs what comes.
         bytes.reserveCapacity(announced ?? 0)
-        let isWhole = try await forEachPiece(of: request) { piece in
+        let isWhole = try await forEachPiece { piece in
             guard bytes.count + piece.readableBytes <= limit else { return false }
             try share.add(piece.readableBytes)
             bytes.append(contentsOf: piece.readableBytesView)
             return true
         }
-        guard isWhole else { return nil }
-        // Nobody reads it again, so an empty body is enough.
-        state.withLock { $0.body = RequestBody(buffer: ByteBuffer()) }
-        return bytes
+        return isWhole ? bytes : nil
     }
 
     func stream(to writer: inout any BodyWriter) async throws {
-        _ = try await forEachPiece(of: request) { piece in
+        _ = try await forEachPiece { piece in
             try await writer.write(Array(buffer: piece))
             return true
         }
@@ -114,7 +103,7 @@ private final class SocketBody: PendingBody {
 
     /// Reads the body until its end or until `take` has enough; false for the latter.
     private func forEachPiece(
-        of request: Request, _ take: (ByteBuffer) async throws -> Bool
+        _ take: (ByteBuffer) async throws -> Bool
     ) async throws -> Bool {
         if request.headers[.expect] != nil {
             connection?.channel.triggerUserOutboundEvent(RequestWatch.WantsBody(), promise: nil)
@@ -151,14 +140,17 @@ extension Request {
 }
 
 extension WebResponse {
-    fileprivate func response(to request: Request, on channel: any Channel) -> Response {
+    /// - Parameter client: Whoever takes the answer.
+    fileprivate func response(
+        on channel: any Channel, whileThere client: ClientPresence?
+    ) -> Response {
         let body: ResponseBody =
             switch body {
             case .bytes(let bytes) where bytes.isEmpty: ResponseBody()
             case .bytes(let bytes) where share != nil && bytes.count > ResponseBody.smallBody:
                 .pieces(of: bytes, counted: share, on: channel)
             case .bytes(let bytes): ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
-            case .stream(let produce): .streamed(to: request, on: channel, produce)
+            case .stream(let produce): .streamed(on: channel, whileThere: client, produce)
             case .file(let length, let produce):
                 ResponseBody(contentLength: Int(length)) { writer in
                     let socket = SentWriter(writer: writer, channel: channel)
@@ -198,21 +190,20 @@ extension ResponseBody {
 
     /// A body that is produced until it ends, the client goes away or the server
     /// shuts down, whichever comes first.
+    ///
+    /// NB: not by Hummingbird's own watch for a client's going, which takes the next request from the
+    /// connection and closes it without having said so.
     fileprivate static func streamed(
-        to request: Request, on channel: any Channel,
+        on channel: any Channel, whileThere client: ClientPresence?,
         _ produce: @escaping @Sendable (inout any BodyWriter) async throws -> Void
     ) -> ResponseBody {
         ResponseBody { writer in
             let socket = StreamWriter(writer: writer, channel: channel)
             let end = WakeSignal()
+            let watch = client?.onLeaving { end.raise() }
+            defer { withExtendedLifetime(watch) {} }
             do {
-                // Only this notices that the client went away while nothing is
-                // written.
-                try await request.body.consumeWithInboundCloseHandler { _ in
-                    try await run(produce, into: socket, until: end)
-                } onInboundClosed: {
-                    end.raise()
-                }
+                try await run(produce, into: socket, until: end)
             } catch is CancellationError {
                 // All ways to be cancelled are a regular end of the stream.
             }

@@ -77,10 +77,11 @@ package struct JSONReader {
     }
 
     /// Reads an object, calling `member` with each name; `member` must consume
-    /// the value.
+    /// the value. An empty array is an object without members: PHP writes it so.
     package mutating func readObject(
         _ member: (inout JSONReader, MemberName) throws -> Void
     ) throws {
+        if skipEmptyArray() { return }
         try expect(.object)
         try enter()
         position += 1
@@ -105,6 +106,18 @@ package struct JSONReader {
             }
             if try endsContainer(with: UInt8(ascii: "}")) { return }
         }
+    }
+
+    private mutating func skipEmptyArray() -> Bool {
+        guard skipSpace() == UInt8(ascii: "[") else { return false }
+        let start = position
+        position += 1
+        if skipSpace() == UInt8(ascii: "]") {
+            position += 1
+            return true
+        }
+        position = start
+        return false
     }
 
     /// Reads an array, calling `element` before each element; `element` must
@@ -154,8 +167,16 @@ package struct JSONReader {
         return name.withASCIILetters
     }
 
-    /// Reads `true` or `false`.
+    /// Reads a name as ``readName()`` does; nil for an empty one, which programs send for none whose language
+    /// has no absent text.
+    package mutating func readNameIfAny() throws -> String? {
+        let name = try readName()
+        return name.isEmpty ? nil : name
+    }
+
+    /// Reads `true` or `false`, or 1 or 0, which Perl writes for them.
     package mutating func readBool() throws -> Bool {
+        if try kind() == .number, let value = try readDigit(upTo: 1) { return value == 1 }
         try expect(.boolean)
         if bytes[position] == UInt8(ascii: "t") {
             try literal("true")
@@ -163,6 +184,13 @@ package struct JSONReader {
         }
         try literal("false")
         return false
+    }
+
+    private mutating func readDigit(upTo most: Int64) throws -> Int64? {
+        let start = position
+        if case .integer(let value) = try readNumber(), (0...most).contains(value) { return value }
+        position = start
+        return nil
     }
 
     /// Consumes a `null` if one is next; explicit nulls mean "absent" in the

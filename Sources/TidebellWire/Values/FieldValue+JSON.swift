@@ -22,7 +22,9 @@ extension Field {
             switch name {
             case "value": value = try reader.readOptional(FieldValue.readUntyped)
             case "type":
-                guard let tag = try reader.readOptional({ try $0.readName() }) else { return }
+                guard let tag = try reader.readOptional({ try $0.readNameIfAny() }) ?? nil else {
+                    return
+                }
                 type = FieldType(tag: tag)
                 hasEncryptedTag = tag.hasPrefix(FieldType.encryptedPrefix)
                 guard type != nil else { throw JSONError("unknown field type \"\(tag)\"") }

@@ -8,6 +8,7 @@ extension WireFilter {
     package init(from reader: inout JSONReader) throws {
         var comparator: Comparator?
         var subject: Subject?
+        var hasEmptyName = false
         var operand: (value: FieldValue?, isTagged: Bool) = (nil, false)
         var distance: Double?
         try reader.readObject { reader, name in
@@ -18,10 +19,13 @@ extension WireFilter {
                 comparator = Comparator(name: text)
                 guard comparator != nil else { throw JSONError("unknown comparator \"\(text)\"") }
             case "fieldName", "systemFieldName":
+                guard let text = try reader.readNameIfAny() else {
+                    hasEmptyName = true
+                    return
+                }
                 guard subject == nil else {
                     throw JSONError("a filter has one of fieldName and systemFieldName")
                 }
-                let text = try reader.readName()
                 subject =
                     try name == "fieldName"
                     ? Subject(fieldName: text) : Subject(systemFieldName: text)
@@ -33,6 +37,7 @@ extension WireFilter {
             }
         }
         guard let comparator else { throw JSONError("missing required field 'comparator'") }
+        guard subject != nil || !hasEmptyName else { throw JSONError("the field's name is empty") }
         guard let value = operand.value else {
             throw JSONError("missing required field 'fieldValue'")
         }
@@ -43,6 +48,8 @@ extension WireFilter {
                     + "list, such as STRING_LIST"
             )
         }
+        // Go sends no distance so.
+        if distance == 0, comparator != .near { distance = nil }
         self.init(comparator, subject ?? .allText, value, distance: distance)
     }
 

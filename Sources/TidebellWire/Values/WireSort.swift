@@ -34,10 +34,10 @@ extension WireSort {
             guard try !reader.readNull() else { return }
             switch name {
             case "fieldName", "systemFieldName":
+                guard let text = try reader.readNameIfAny() else { return }
                 guard subject == nil else {
                     throw JSONError("a sort has one of fieldName and systemFieldName")
                 }
-                let text = try reader.readName()
                 subject =
                     try name == "fieldName"
                     ? WireFilter.Subject(fieldName: text)

@@ -153,7 +153,7 @@ struct JSONReaderTests {
                 == "expected a number, found a string"
         )
         #expect(
-            failure(reading: "1") { _ = try $0.readBool() } == "expected a boolean, found a number"
+            failure(reading: "2") { _ = try $0.readBool() } == "expected a boolean, found a number"
         )
         #expect(
             failure(reading: "null") { try $0.readArray { try $0.skipValue() } }

@@ -14,6 +14,12 @@ extension ReceiveAsset: AssetEndpoint {
     package static func respond(
         to request: WebRequest, token: String, baseURL: String, in cloud: Cloud
     ) async throws -> WebResponse {
+        // What such a form wraps around a file would become part of it.
+        let type = request.headers[.contentType]?.prefix { $0 != ";" } ?? ""
+        guard !type.isSameName(as: "multipart/form-data") else {
+            throw WireError.badRequest(
+                "the body is the file itself, not a form (multipart/form-data) with it in a part")
+        }
         let hash = Secret.hash(token)
         let (upload, account) = try await cloud.store.read { reader in
             let upload = try reader.awaitedUpload(tokenHash: hash)
