@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
+import HTTPTypes
 import Testing
 import TidebellCore
+import TidebellServer
 import TidebellWire
+
+@testable import TidebellHTTP
 
 /// What programs send that were written for Apple's service with the tools of other languages (web-services 1.2).
 @Suite("Programs in other languages")
@@ -143,18 +148,100 @@ struct OtherLanguagesTests {
                     "BadRequestException: the field's name is empty in query.filterBy[0]"))
     }
 
-    @Test("A file in a form is refused: what is around it would become part of the file")
+    @Test("A file may come in a form, as OpenCloudKit sends it, cut anywhere")
     func filesInForms() async throws {
         let api = try await TestAPI()
-        let asked = try await api.post(
-            "private/assets/upload",
-            #"{"tokens":[{"recordName":"a","recordType":"Note","fieldName":"file"}]}"#)
-        let path = try #require(asked.text.firstMatch(of: /http:\/\/localhost(\/assets\/[^"]+)/)).1
-        let form = try await api.send(
-            "POST", String(path), "--x\r\n\r\nbytes\r\n--x--",
-            headers: ["Content-Type": "Multipart/Form-Data; boundary=x"])
-        #expect(form.status == 400)
-        #expect(form.text.contains("the body is the file itself"))
-        #expect(try await api.send("POST", String(path), "bytes").status == 200)
+        func upload(_ type: String, _ pieces: [String]) async throws -> TestAPI.Answer {
+            let asked = try await api.post(
+                "private/assets/upload",
+                #"{"tokens":[{"recordName":"a","recordType":"Note","fieldName":"file"}]}"#)
+            let path = try #require(
+                asked.text.firstMatch(of: /http:\/\/localhost(\/assets\/[^"]+)/)
+            ).1
+            let response = await api.cloud.respond(
+                to: WebRequest(
+                    .post, String(path), headers: [.contentType: type],
+                    body: .stream { writer in
+                        for piece in pieces { try await writer.write(Array(piece.utf8)) }
+                    }))
+            guard case .bytes(let bytes) = response.body else { throw CancellationError() }
+            return TestAPI.Answer(
+                status: response.status,
+                text: String(decoding: bytes, as: UTF8.self))
+        }
+        let bare = try await upload("application/octet-stream", ["by\r\n--bound\r\ntes"])
+        let form =
+            "------x\r\nContent-Disposition: form-data; name=\"files\"; filename=\"f\"\r\n"
+            + "Content-Type: application/octet-stream\r\n\r\nby\r\n--bound\r\ntes\r\n------x--\r\n"
+        let checksum = try #require(bare.text.firstMatch(of: /"fileChecksum":"[^"]*","size":16/)).0
+        let type = "Multipart/Form-Data; charset=x; boundary=\"----x\""
+        let whole = try await upload(type, [form])
+        #expect(whole.text.contains(checksum), "\(whole.text)")
+        let dripping = try await upload(type, form.unicodeScalars.map { String($0) })
+        #expect(dripping.text.contains(checksum), "\(dripping.text)")
+        for (type, form, reason) in [
+            ("multipart/form-data", form, "the Content-Type of a form has a boundary"),
+            (type, String(form.dropLast(20)), "the form with the file is not whole"),
+            (
+                type, String(repeating: "x", count: FormFile.mostHeadBytes),
+                "the form with the file has no part"
+            ),
+        ] {
+            let refused = try await upload(type, [form])
+            #expect(refused.status == 400)
+            #expect(refused.error?.reason == reason, "\(refused.text)")
+        }
+    }
+
+    @Test(
+        "Tokens and markers are base64 as every library reads it, and may come back in either alphabet"
+    )
+    func tokens() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("A")
+        for number in 1...3 {
+            _ = try await api.post(
+                "private/records/modify",
+                """
+                {"zoneID":{"zoneName":"A"},"operations":[{"operationType":"create","record":{"recordName":"\(number)",\
+                "recordType":"Note","fields":{"title":{"value":"ÿ?ÿ>"}}}}]}
+                """)
+        }
+        func check(_ path: String, _ member: String, _ body: (String) -> String) async throws {
+            let first = try await api.post(path, body("null"))
+            let pattern = try Regex("\"\(member)\":\"([^\"]*)\"")
+            let match = try #require(first.text.firstMatch(of: pattern), "\(first.text)")
+            let token = try #require(match.output[1].substring.map(String.init))
+            #expect(Data(base64Encoded: token) != nil, "\(token)")
+            let older = token.replacing("+", with: "-").replacing("/", with: "_")
+                .replacing("=", with: "")
+            for token in [token, older] {
+                let next = try await api.post(path, body("\"\(token)\""))
+                #expect(next.status == 200, "\(next.text)")
+                #expect(!next.text.contains("serverErrorCode"), "\(next.text)")
+            }
+        }
+        let zone = #""zoneID":{"zoneName":"A"}"#
+        try await check("private/changes/zone", "syncToken") {
+            #"{"zones":[{\#(zone),"syncToken":\#($0),"resultsLimit":1}]}"#
+        }
+        try await check("private/changes/database", "syncToken") { #"{"syncToken":\#($0)}"# }
+        try await check("private/records/query", "continuationMarker") {
+            """
+            {\(zone),"resultsLimit":1,"continuationMarker":\($0),"query":{"recordType":"Note",\
+            "sortBy":[{"fieldName":"title"}]}}
+            """
+        }
+    }
+
+    @Test("Subscriptions are looked up by bare IDs as well, as OpenCloudKit does")
+    func bareSubscriptionIDs() async throws {
+        let api = try await TestAPI()
+        let answers = [
+            try await api.post("private/subscriptions/lookup", #"{"subscriptions":["s"]}"#),
+            try await api.post(
+                "private/subscriptions/lookup", #"{"subscriptions":[{"subscriptionID":"s"}]}"#),
+        ]
+        #expect(answers[0].status == 200 && answers[0].text == answers[1].text)
     }
 }

@@ -68,7 +68,8 @@ enum FilterRules {
 
     private static func distanceProblem(_ filter: WireFilter) -> String? {
         guard filter.comparator == .near else {
-            return filter.distance == nil ? nil : "only NEAR takes a distance"
+            // Go sends 0 for none.
+            return filter.distance ?? 0 == 0 ? nil : "only NEAR takes a distance"
         }
         guard let distance = filter.distance, distance > 0, distance.isFinite else {
             return "needs a distance in metres, greater than 0"

@@ -27,7 +27,7 @@ package struct MarkerSeal: Sendable {
             let code = HMAC<SHA256>.authenticationCode(for: bytes, using: nonceKey)
             let nonce = try AES.GCM.Nonce(data: Array(code).prefix(Self.nonceLength))
             let box = try AES.GCM.seal(bytes, using: key, nonce: nonce)
-            return Base64URL.text(Array(box.nonce) + Array(box.ciphertext) + Array(box.tag))
+            return Base64URL.commonText(Array(box.nonce) + Array(box.ciphertext) + Array(box.tag))
         } catch {
             preconditionFailure("a nonce of \(Self.nonceLength) bytes is no nonce: \(error)")
         }
@@ -35,7 +35,7 @@ package struct MarkerSeal: Sendable {
 
     /// Returns what was sealed; nil for a text that was not made with this key.
     func open(_ text: String) -> [UInt8]? {
-        guard let sealed = Base64URL.bytes(text),
+        guard let sealed = Base64URL.bytes(ofEither: text),
             let box = try? AES.GCM.SealedBox(combined: sealed),
             let bytes = try? AES.GCM.open(box, using: key)
         else { return nil }

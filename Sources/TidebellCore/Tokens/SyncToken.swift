@@ -42,7 +42,7 @@ struct SyncToken: Sendable, Hashable {
             withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
         }
         withUnsafeBytes(of: Self.checksum(bytes).bigEndian) { bytes.append(contentsOf: $0) }
-        return Base64URL.text(bytes)
+        return Base64URL.commonText(bytes)
     }
 
     /// A token of a store's first life, which it does not name.
@@ -70,7 +70,7 @@ struct SyncToken: Sendable, Hashable {
 extension SyncToken {
     /// Reads a token's text; nil for what this server never issued.
     init?(text: String) {
-        guard let bytes = Base64URL.bytes(text),
+        guard let bytes = Base64URL.bytes(ofEither: text),
             bytes.count == Self.byteCount(ofVersion: bytes.first)
         else { return nil }
         let end = bytes.count - 4

@@ -53,6 +53,8 @@ package enum LookupSubscriptions: WireEndpoint {
         /// Reads the request.
         package init(from reader: inout JSONReader) throws {
             subscriptionIDs = try reader.readMemberList("subscriptions") { reader in
+                // OpenCloudKit sends bare IDs.
+                if try reader.kind() == .string { return try reader.readName() }
                 guard let id = try SubscriptionParts(from: &reader).subscriptionID else {
                     throw JSONError("missing required field 'subscriptionID'")
                 }

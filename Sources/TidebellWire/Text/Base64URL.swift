@@ -34,6 +34,23 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// Returns the text in the alphabet and with the padding that any library reads (RFC 4648, 4): clients decode
+    /// what the server gives out, though it is opaque.
+    package static func commonText(_ bytes: [UInt8]) -> String {
+        var text = text(bytes).replacing("-", with: "+").replacing("_", with: "/")
+        while text.utf8.count % 4 != 0 { text.append("=") }
+        return text
+    }
+
+    /// Returns the bytes of a text that ``commonText(_:)`` or ``text(_:)`` wrote; nil for anything else.
+    package static func bytes(ofEither text: String) -> [UInt8]? {
+        guard text.utf8.contains(where: { "+/=".utf8.contains($0) }) else { return bytes(text) }
+        let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        guard padding <= 2, text.utf8.count % 4 == 0 else { return nil }
+        return bytes(
+            text.dropLast(padding).replacing("+", with: "-").replacing("/", with: "_"))
+    }
+
     /// Returns the bytes of a text; nil for what ``text(_:)`` never writes.
     package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         guard text.utf8.count % 4 != 1 else { return nil }

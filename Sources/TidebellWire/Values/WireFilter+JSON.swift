@@ -48,8 +48,6 @@ extension WireFilter {
                     + "list, such as STRING_LIST"
             )
         }
-        // Go sends no distance so.
-        if distance == 0, comparator != .near { distance = nil }
         self.init(comparator, subject ?? .allText, value, distance: distance)
     }
 

@@ -141,8 +141,12 @@ struct ChangesTests {
             id: UserID(rawValue: 1), account: bench.anna.account, container: Bench.container,
             recordName: bench.anna.recordName
         )
-        #expect(try await bench.databaseChanges(call: call).syncToken == token)
-        #expect(try await bench.databaseChanges(since: token, call: call).zones == [])
+        // Earlier versions wrote them in the other alphabet of base64, without padding.
+        let common = token.replacing("-", with: "+").replacing("_", with: "/") + "="
+        #expect(try await bench.databaseChanges(call: call).syncToken == common)
+        for token in [token, common] {
+            #expect(try await bench.databaseChanges(since: token, call: call).zones == [])
+        }
     }
 
     @Test("TOK-22, TOK-23: a zone deleted is not found; made again, its old tokens expired")

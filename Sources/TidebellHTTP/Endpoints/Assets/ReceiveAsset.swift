@@ -5,7 +5,7 @@ import TidebellCore
 package import TidebellWire
 
 /// `/assets/1/upload/{token}`: takes the bytes of a file, whatever type is claimed
-/// for them (web-services 5.9).
+/// for them, or a form with the file in it (web-services 5.9).
 extension ReceiveAsset: AssetEndpoint {
     /// Answers with the value a save takes, once the file is durable.
     ///
@@ -14,12 +14,6 @@ extension ReceiveAsset: AssetEndpoint {
     package static func respond(
         to request: WebRequest, token: String, baseURL: String, in cloud: Cloud
     ) async throws -> WebResponse {
-        // What such a form wraps around a file would become part of it.
-        let type = request.headers[.contentType]?.prefix { $0 != ";" } ?? ""
-        guard !type.isSameName(as: "multipart/form-data") else {
-            throw WireError.badRequest(
-                "the body is the file itself, not a form (multipart/form-data) with it in a part")
-        }
         let hash = Secret.hash(token)
         let (upload, account) = try await cloud.store.read { reader in
             let upload = try reader.awaitedUpload(tokenHash: hash)
@@ -47,16 +41,18 @@ extension ReceiveAsset: AssetEndpoint {
     ) async throws -> StoredAsset? {
         let length = request.headers[.contentLength].flatMap { Int64($0) }
         do {
-            guard length ?? 0 <= upload.byteLimit else { throw FileTooLong() }
+            guard length ?? 0 <= upload.byteLimit + Int64(FormFile.mostHeadBytes) else {
+                throw FileTooLong()
+            }
             return try await cloud.assets.take(upTo: upload.byteLimit) { writer in
-                switch request.body {
-                case .bytes(let bytes): try await writer.write(bytes)
-                case .tooLong: throw FileTooLong()
-                case .stream(let produce): try await produce(&writer)
-                case .pending(let body):
-                    body.isFromUser()
-                    try await body.stream(to: &writer)
+                guard let form = try FormFile(of: request, into: writer) else {
+                    return try await send(request.body, to: &writer)
                 }
+                var content: any BodyWriter = form
+                try await send(request.body, to: &content)
+                guard let read = content as? FormFile else { return }
+                try read.finish()
+                writer = read.file
             } keep: { asset in
                 let now = cloud.time.now()
                 return try await cloud.store.writeInSteps(for: nil) {
@@ -67,6 +63,19 @@ extension ReceiveAsset: AssetEndpoint {
             }
         } catch is FileTooLong {
             throw WireError.assetTooLarge(length, for: upload)
+        }
+    }
+
+    private static func send(
+        _ body: WebRequest.Body, to writer: inout any BodyWriter
+    ) async throws {
+        switch body {
+        case .bytes(let bytes): try await writer.write(bytes)
+        case .tooLong: throw FileTooLong()
+        case .stream(let produce): try await produce(&writer)
+        case .pending(let body):
+            body.isFromUser()
+            try await body.stream(to: &writer)
         }
     }
 
