@@ -37,6 +37,17 @@ struct DataOption: ParsableArguments {
             ? "./" + folder.path.dropFirst(current.count) : folder.path
     }
 
+    /// The folders above the data folder that are missing, from the top one down.
+    var missingParents: [String] {
+        var missing: [String] = []
+        var parent = folder.standardizedFileURL.deletingLastPathComponent()
+        while parent.path != "/", !FileManager.default.fileExists(atPath: parent.path) {
+            missing.insert(parent.path, at: 0)
+            parent.deleteLastPathComponent()
+        }
+        return missing
+    }
+
     /// What to add to another command so that it means the same cloud; empty for
     /// the default folder.
     var hint: String {

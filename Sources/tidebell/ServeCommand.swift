@@ -256,8 +256,14 @@ struct ServeCommand: AsyncParsableCommand {
         pace.apply(to: &configuration.push)
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
         apns.apply(to: &configuration.apns)
+        let made = data.missingParents
         let server = try await TidebellServer(configuration)
         warn(server)
+        if !made.isEmpty {
+            report(
+                "Made for the data folder, because it did not exist: \(made.joined(separator: ", ")). "
+                    + "If --data is mistyped, stop the server and remove it.")
+        }
         try await server.run { address in
             do {
                 let url = server.configuration.publicURL ?? address.clientURL

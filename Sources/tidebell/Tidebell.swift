@@ -8,6 +8,10 @@ enum Program {
     /// Runs the command line.
     static func main() async {
         OpenFiles.openStandardFiles()
+        if let mistake = MistypedCommand(CommandLine.arguments.dropFirst()) {
+            printError(mistake.description)
+            Tidebell.exit(withError: ExitCode.validationFailure)
+        }
         await Tidebell.main()
     }
 }

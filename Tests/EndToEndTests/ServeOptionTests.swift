@@ -73,6 +73,44 @@ struct ServeOptionTests {
         #expect(error.description.contains(problem), "\(error)")
     }
 
+    @Test(
+        "A command that is mistyped is refused with the nearest one",
+        arguments: [
+            (["serv"], "There is no command 'tidebell serv'. Did you mean `tidebell serve`?"),
+            (
+                ["user", "lst"],
+                "There is no command 'tidebell user lst'. Did you mean `tidebell user list`?"
+            ),
+            (["api-tokens", "list"], "Did you mean `tidebell api-token`?"),
+        ])
+    func mistypedCommand(arguments: [String], problem: String) async throws {
+        let error = try await #require(throws: ProcessFailure.self) {
+            _ = try await program.run(arguments)
+        }
+        #expect(error.description.contains(problem), "\(error)")
+    }
+
+    @Test("A start says which folders above the data folder it made")
+    func missingParents() async throws {
+        let parent = program.dataFolder
+        defer { try? FileManager.default.removeItem(at: parent) }
+        var nested = program
+        nested.dataFolder = parent.appendingPathComponent("a/b", isDirectory: true)
+        for isNew in [true, false] {
+            let server = try await nested.serve()
+            server.signal(SIGTERM)
+            var said: [String] = []
+            for await line in server.lines where line.hasPrefix("Made for the data folder") {
+                said.append(line)
+            }
+            #expect(await server.waitUntilExit() == 0)
+            let sentence =
+                "Made for the data folder, because it did not exist: \(parent.path), \(parent.path)/a. "
+                + "If --data is mistyped, stop the server and remove it."
+            #expect(said == (isNew ? [sentence] : []))
+        }
+    }
+
     @Test("M7: a start warns that others may use the folder, and that it listens without TLS")
     func warnings() async throws {
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }

@@ -88,7 +88,9 @@ struct TLSTests {
         }
         let folder = try await makeFolder()
         for (certificate, key, sentence) in [
-            ("none.pem", "a.key", "none.pem' is not a file with certificates in PEM."),
+            ("none.pem", "a.key", "There is no file '\(folder)/none.pem'."),
+            ("a.pem", "none.key", "There is no file '\(folder)/none.key'."),
+            ("a.key", "a.key", "a.key' is not a file with certificates in PEM."),
             ("a.pem", "a.pem", "a.pem' is not a file with a PEM private key"),
             ("a.pem", "b.key", "b.key' is not that of the certificate in"),
         ] {

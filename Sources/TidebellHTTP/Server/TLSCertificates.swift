@@ -75,6 +75,14 @@ package final class TLSCertificates: Sendable {
     private static func context(
         _ certificate: String, _ key: String
     ) throws(UnusableCertificate) -> NIOSSLContext {
+        for file in [certificate, key] {
+            guard access(file, R_OK) != 0 else { continue }
+            let code = errno
+            throw UnusableCertificate(
+                description: code == ENOENT
+                    ? "There is no file '\(file)'."
+                    : "'\(file)' cannot be read: \(String(cString: strerror(code))).")
+        }
         let chain: [NIOSSLCertificate]
         do {
             chain = try NIOSSLCertificate.fromPEMFile(certificate)
