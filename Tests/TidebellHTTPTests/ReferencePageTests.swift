@@ -29,6 +29,11 @@ struct ReferencePageTests {
         for sign in ["**", "`", "|---", "\n# ", "\n## ", "\n| "] {
             #expect(!page.text.contains(sign), "\(sign)")
         }
+        #expect(!page.text.contains("\u{FFFD}"))
+        let code = try #require(page.text.firstMatch(of: /<pre tabindex="0">([^<]*)<\/pre>/)?.1)
+        #expect(
+            code.split(separator: "\n").map { $0.prefix(6) }
+                == ["/datab", "/devic", "/ext/1", "/admin"])
         let rows = text.text.matches(of: /(?m)^\|/).count
         let tables = text.text.matches(of: /(?m)^\|---/).count
         #expect(page.text.matches(of: /<tr>/).count == rows - tables)

@@ -160,7 +160,8 @@ extension OpenAPI {
         (
             RereferenceAssets.self,
             EndpointDocumentation(
-                summary: "Returns files of records so that other records can have them, too.",
+                summary:
+                    "Returns values by which other records get files that were uploaded before.",
                 request: .json(
                     .members(
                         [
@@ -192,7 +193,7 @@ extension OpenAPI {
         (
             ModifyZones.self,
             EndpointDocumentation(
-                summary: "Makes and deletes zones.",
+                summary: "Creates and deletes zones.",
                 request: .json(
                     .object([
                         JSONSchema.list(
@@ -281,19 +282,21 @@ extension OpenAPI {
         (
             ResolveShares.self,
             EndpointDocumentation(
-                summary: "Returns what shares are, without joining them.", request: .json(shares),
+                summary: "Returns what is known of shares, without accepting them.",
+                request: .json(shares),
                 response: .json(.results("results", .named("ShareMetadata"))))
         ),
         (
             AcceptShares.self,
             EndpointDocumentation(
-                summary: "Joins shares.", request: .json(shares),
+                summary: "Accepts shares: the caller becomes a participant.",
+                request: .json(shares),
                 response: .json(.results("results", .named("ShareMetadata"))), statuses: [413])
         ),
         (
             RequestShareAccess.self,
             EndpointDocumentation(
-                summary: "Asks those who manage shares to be let in; an extension.",
+                summary: "Asks for access to shares; an extension.",
                 request: .json(shares),
                 response: .json(
                     .results("results", .object([.needed("shortGUID", .named("ShortGUID"))]))))
@@ -301,7 +304,7 @@ extension OpenAPI {
         (
             FetchCaller.self,
             EndpointDocumentation(
-                summary: "Returns who is signed in.", request: .json(.object([])),
+                summary: "Returns the user who is signed in.", request: .json(.object([])),
                 response: .json(.object([.needed("userRecordName", .string)])))
         ),
         (
@@ -316,7 +319,7 @@ extension OpenAPI {
         (
             LookupUsersByEmail.self,
             EndpointDocumentation(
-                summary: "Finds users who permit it, by e-mail addresses.",
+                summary: "Finds users by e-mail addresses, if they allow it.",
                 request: .json(
                     .object([
                         JSONSchema.list("users", of: .object([.needed("emailAddress", .string)]))
@@ -335,14 +338,14 @@ extension OpenAPI {
         (
             LookupContacts.self,
             EndpointDocumentation(
-                summary: "Returns nobody: the server knows no contacts.",
+                summary: "Returns an empty list: the server knows no contacts.",
                 request: .json(.object([])),
                 response: .json(users))
         ),
         (
             DiscoverUsers.self,
             EndpointDocumentation(
-                summary: "Finds users who permit it; by GET nobody.",
+                summary: "Finds users who allow it; GET returns an empty list.",
                 request: .json(
                     .object([JSONSchema.list("lookupInfos", of: .named("LookupInfo"))])),
                 response: .json(users))
@@ -350,20 +353,22 @@ extension OpenAPI {
         (
             CreateToken.self,
             EndpointDocumentation(
-                summary: "Makes a push token of a web page.", request: .json(tokens),
+                summary: "Creates a push token and a courier for a web client.",
+                request: .json(tokens),
                 response: .json(.named("PushToken")))
         ),
         (
             RegisterToken.self,
             EndpointDocumentation(
-                summary: "Lets a push token receive the pushes of the container.",
+                summary: "Registers a push token for the pushes of the container.",
                 request: .json(.anyOf([tokens])),
                 response: .json(.anyOf([.named("PushToken"), .object([])])))
         ),
         (
             SignIn.self,
             EndpointDocumentation(
-                summary: "Signs in with a password, or the web token of the request; an extension.",
+                summary:
+                    "Signs a device in, by a password or the request's web token; an extension.",
                 request: .json(
                     .object([
                         .optional("user", .nullable(.string)),
@@ -378,7 +383,7 @@ extension OpenAPI {
         (
             BeginDeviceSignIn.self,
             EndpointDocumentation(
-                summary: "Makes a code that a device shows for its sign-in; an extension.",
+                summary: "Returns a code that a device shows for its sign-in; an extension.",
                 request: .json(.object([.optional("deviceName", .nullable(.string))])),
                 response: .json(
                     .object([
@@ -392,7 +397,7 @@ extension OpenAPI {
         (
             FinishDeviceSignIn.self,
             EndpointDocumentation(
-                summary: "Asks whether the code of a device was entered; an extension.",
+                summary: "Returns a web token once a device's code was entered; an extension.",
                 request: .json(.object([.needed("deviceCode", .string)])),
                 response: .json(
                     .anyOf([
@@ -412,14 +417,14 @@ extension OpenAPI {
         (
             FetchWebAuthToken.self,
             EndpointDocumentation(
-                summary: "Makes a web token for another API token; an extension.",
+                summary: "Creates a web token for another API token; an extension.",
                 request: .json(.object([.needed("apiToken", .string)])),
                 response: .json(.object([.needed("webAuthToken", .string)])))
         ),
         (
             ModifyPermission.self,
             EndpointDocumentation(
-                summary: "Reads or decides whether others may find the caller; an extension.",
+                summary: "Reads or sets whether others can find the caller; an extension.",
                 request: .json(
                     .object([
                         .needed("permission", .oneOf(["userDiscoverability"])),
@@ -444,7 +449,7 @@ extension OpenAPI {
         (
             AcknowledgeNotifications.self,
             EndpointDocumentation(
-                summary: "Notes how far the device has read; an extension.",
+                summary: "Acknowledges the pushes that a device has read; an extension.",
                 request: .json(.object([.needed("cursor", .string)])), response: .json(.object([])))
         ),
         (
@@ -470,7 +475,7 @@ extension OpenAPI {
         (
             MarkNotificationsRead.self,
             EndpointDocumentation(
-                summary: "Notes that pushes were read; an extension.",
+                summary: "Marks notifications as read; an extension.",
                 request: .json(.object([JSONSchema.list("notificationIDs", of: .string)])),
                 response: .json(
                     .object([
@@ -481,7 +486,7 @@ extension OpenAPI {
         (
             ModifyBadge.self,
             EndpointDocumentation(
-                summary: "Sets the badge's number; an extension.",
+                summary: "Sets the number of the app's badge; an extension.",
                 request: .json(.object([.needed("value", .integer)])), response: .json(.object([])))
         ),
     ]

@@ -8,7 +8,7 @@ extension OpenAPI {
         (
             ExplainPush.self,
             EndpointDocumentation(
-                summary: "Says why a push came or not, to the operator; an extension.",
+                summary: "Explains to the operator why a push came or not; an extension.",
                 response: .json(.map(of: .any)))
         ),
         (
@@ -67,20 +67,20 @@ extension OpenAPI {
         (
             InjectFaults.self,
             EndpointDocumentation(
-                summary: "Lets the next requests to a server for tests fail; an extension.",
+                summary: "Makes the next requests to a server for tests fail; an extension.",
                 request: .json(.object([.optional("faults", .nullable(.array(of: fault)))])),
                 response: .json(.object([.needed("faults", .array(of: fault), "Those to come.")])))
         ),
         (
             ListServerKeys.self,
             EndpointDocumentation(
-                summary: "Returns the server-to-server keys, to the operator; an extension.",
+                summary: "Lists the server-to-server keys, for the operator; an extension.",
                 response: .json(serverKeys))
         ),
         (
             RevokeServerKey.self,
             EndpointDocumentation(
-                summary: "Ends a server-to-server key, for the operator; an extension.",
+                summary: "Revokes a server-to-server key, for the operator; an extension.",
                 request: .json(.object([.needed("keyID", .string)])), response: .json(serverKeys))
         ),
         (

@@ -27,7 +27,7 @@ extension OpenAPI {
         (
             ReportMetrics.self,
             EndpointDocumentation(
-                summary: "What the server counts, for Prometheus.",
+                summary: "The metrics of the server, for Prometheus.",
                 response: .bytes(["text/plain"]))
         ),
         (
@@ -49,7 +49,7 @@ extension OpenAPI {
         (
             SendReference.self,
             EndpointDocumentation(
-                summary: "What a developer of a client has to know.",
+                summary: "The reference for developers of clients.",
                 response: .bytes(["text/plain", "text/html"]), statuses: [304])
         ),
         (
@@ -103,7 +103,7 @@ extension OpenAPI {
         (
             ShowAccount.self,
             EndpointDocumentation(
-                summary: "The page on which users see and end where they are signed in.",
+                summary: "The page on which users see and end their sessions.",
                 request: .bytes(["application/x-www-form-urlencoded"]),
                 response: .bytes(["text/html"]), statuses: [303, 401, 403, 404])
         ),

@@ -16,7 +16,10 @@ extension HTML {
         case let line where line.hasPrefix("## "): return "<h2>\(span(line.dropFirst(3)))</h2>"
         case let line where line.hasPrefix("# "): return "<h1>\(span(line.dropFirst(2)))</h1>"
         case let line where line.hasPrefix("    "):
-            let code = lines.map { String($0.dropFirst(4)) }.joined(separator: "\n")
+            // A text that is put in has no line ends of its own.
+            let code = lines.dropFirst().reduce("\(String(lines[0].dropFirst(4)))" as HTML) {
+                "\($0)\n\(String($1.dropFirst(4)))"
+            }
             return "<pre tabindex=\"0\">\(code)</pre>"
         case let line where line.hasPrefix("|"): return table(lines)
         case let line where line.hasPrefix("1. "): return list(lines)

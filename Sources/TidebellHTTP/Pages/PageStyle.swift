@@ -14,7 +14,8 @@ enum PageStyle {
         --dim:#a9b4c0;--edge:#7d8894;--line:#333b44;--fill:#8cc0f7;--over:#b3d6fa;--on:#0b1220;\
         --bad:#ffb4ab}}
         *{box-sizing:border-box}
-        body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1rem;\
+        body{margin:0;min-height:100vh;display:grid;grid-template-columns:minmax(0,1fr);\
+        place-items:center;padding:1rem;\
         background:var(--back);color:var(--ink);font:1rem/1.5 system-ui,sans-serif;\
         overflow-wrap:anywhere}
         main{width:100%;max-width:28rem;padding:2rem;background:var(--card);\
@@ -31,6 +32,7 @@ enum PageStyle {
         vertical-align:top}
         .or{margin:0 0 .75rem;color:var(--dim);text-align:center}
         .above{margin:0 0 .25rem;color:var(--dim);font-size:.875rem}
+        .hint{margin:-.5rem 0 1rem;color:var(--dim);font-size:.875rem}
         .alert{padding:.75rem 1rem;border:1px solid var(--bad);border-radius:.5rem;color:var(--bad)}
         dl{display:grid;grid-template-columns:auto 1fr;gap:.5rem 1rem;margin:0 0 1.5rem}
         dt{color:var(--dim)}
@@ -57,7 +59,7 @@ enum PageStyle {
         footer{margin-top:1.5rem;padding-top:1rem;border-top:1px solid var(--line);\
         color:var(--dim);font-size:.875rem}
         footer form{display:inline}
-        footer button{display:inline;width:auto;min-height:1.5rem;margin:0;padding:0 .25rem;\
+        footer button{display:inline;width:auto;min-height:1.5rem;margin:0;padding:0;\
         font-weight:400;color:var(--fill);background:none;border:0;text-decoration:underline}
         footer button:hover{background:none}
         """
