@@ -81,6 +81,17 @@ struct APITokenCommand: AsyncParsableCommand {
         )
         var callback: String?
 
+        @Option(
+            name: .customLong("sign-in"),
+            help: ArgumentHelp(
+                """
+                What users may sign in with: their 'password', or 'provider', the identity provider of \
+                the server; may be given several times (default: both).
+                """,
+                valueName: "method")
+        )
+        var methods: [AppSignIn.Method] = []
+
         @OptionGroup var validity: OptionalValidity
         @OptionGroup var data: DataOption
 
@@ -95,7 +106,9 @@ struct APITokenCommand: AsyncParsableCommand {
             let token = try await data.withAccounts {
                 try await $0.makeAPIToken(
                     named: name, for: key, lifetime: validity.duration,
-                    signIn: AppSignIn(origins: origins.isEmpty ? nil : origins, callback: callback)
+                    signIn: AppSignIn(
+                        origins: origins.isEmpty ? nil : origins, callback: callback,
+                        methods: methods.isEmpty ? nil : Set(methods))
                 )
             }
             let scope =
@@ -112,3 +125,5 @@ struct APITokenCommand: AsyncParsableCommand {
         }
     }
 }
+
+extension AppSignIn.Method: ExpressibleByArgument {}

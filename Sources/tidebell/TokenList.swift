@@ -27,6 +27,9 @@ enum TokenList {
     private static func text(of signIn: AppSignIn) -> String {
         (signIn.origins.map { ", sign-in for \($0.joined(separator: " "))" } ?? "")
             + (signIn.callback.map { ", sign-in returns to \($0)" } ?? "")
+            + (signIn.methods.map { methods in
+                ", sign-in by \(methods.map(\.rawValue).sorted().joined(separator: " and "))"
+            } ?? "")
     }
 
     /// Revokes a token and prints which.

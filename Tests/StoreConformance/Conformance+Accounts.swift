@@ -290,7 +290,8 @@ extension StoreConformance {
                         signIn: kind == .api
                             ? AppSignIn(
                                 origins: ["https://a.example", "http://b.example"],
-                                callback: "https://a.example/in") : AppSignIn()
+                                callback: "https://a.example/in", methods: [.provider])
+                            : AppSignIn()
                     )
                     func isGood(at now: Instant) throws -> Bool {
                         try kind == .api

@@ -186,6 +186,7 @@ extension BackupTests {
                     DROP TABLE user_role;
                     ALTER TABLE field_type DROP COLUMN indexes;
                     ALTER TABLE api_token DROP COLUMN origins;
+                    ALTER TABLE api_token DROP COLUMN methods;
                     ALTER TABLE api_token DROP COLUMN callback;
                     DROP INDEX zone_unsettled;
                     ALTER TABLE zone DROP COLUMN unsettled;

@@ -37,19 +37,22 @@ class OpenIDScene(Scene):
         window.get_by_label("Who").fill(user)
         window.get_by_role("button", name="Agree").click()
 
-    def opened(self, page):
+    def opened(self, page, token=None):
         with page.expect_popup() as popup:
-            self.run_in(page, OPENER, token=self.server.api_token)
+            self.run_in(page, OPENER, token=token or self.server.api_token)
         return popup.value
+
+    def picture_of(self, page, name):
+        folder = os.environ.get("SCREENSHOTS")
+        if folder:
+            page.screenshot(path=pathlib.Path(folder, name + ".png"), full_page=True)
 
     def test_the_page_that_asks_learns_whom_the_provider_signed_in(self):
         names = []
         for user in ("pat", "pat", "anna"):
             page = self.tab(self.person())
             window = self.opened(page)
-            folder = os.environ.get("SCREENSHOTS")
-            if folder:
-                window.screenshot(path=pathlib.Path(folder, "openid.png"), full_page=True)
+            self.picture_of(window, "openid")
             with window.expect_event("close"):
                 self.sign_in(window, user)
             page.wait_for_function("window.messages.length > 0")
@@ -76,6 +79,36 @@ class OpenIDScene(Scene):
         window.get_by_role("link", name="Try again").click()
         with window.expect_event("close"):
             self.sign_in(window, "mia")
+        page.wait_for_function("window.messages.length > 0")
+
+
+    def test_somebody_without_a_password_looks_after_their_account(self):
+        page = self.tab(self.person())
+        window = self.opened(page)
+        with window.expect_event("close"):
+            self.sign_in(window, "lena")
+        account = self.person(java_script_enabled=False).new_page()
+        account.goto(self.server.url + "/account")
+        self.picture_of(account, "account-sign-in")
+        self.sign_in(account, "lena")
+        account.wait_for_url(self.server.url + "/account")
+        expect(account.get_by_role("heading", name="lena")).to_be_visible()
+        expect(account.get_by_text("Your account has no password")).to_be_visible()
+        self.picture_of(account, "account-without-password")
+        account.get_by_role("button", name=re.compile("^End: A web page")).click()
+        expect(account.get_by_role("button", name=re.compile("^End: "))).to_have_count(0)
+        account.get_by_role("button", name="Sign out").click()
+        expect(account.get_by_role("heading", name="Sign in to your account")).to_be_visible()
+
+    def test_an_app_whose_users_come_by_the_provider_alone_asks_for_no_password(self):
+        token = re.search("TIDEBELL_API_TOKEN=([0-9a-f]+)",
+                          self.server.run("api-token", "create", "--sign-in", "provider"))[1]
+        page = self.tab(self.person())
+        window = self.opened(page, token)
+        expect(window.get_by_label("Password")).to_have_count(0)
+        self.picture_of(window, "openid-alone")
+        with window.expect_event("close"):
+            self.sign_in(window, "tom")
         page.wait_for_function("window.messages.length > 0")
 
 

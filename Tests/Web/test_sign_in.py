@@ -180,6 +180,12 @@ class SignInTests(Scene):
         """, webToken=token)
         self.assertEqual(status, 421)
 
+    def test_no_page_is_wider_than_a_phone(self):
+        page = self.person(viewport={"width": 360, "height": 740}).new_page()
+        for path in ("/", "/reference", "/account", "/device-sign-in", "/share/abcd"):
+            page.goto(self.server.url + path)
+            self.assertEqual(page.evaluate("document.documentElement.scrollWidth"), 360, path)
+
     def test_a_link_of_the_operator_sets_a_new_password(self):
         self.server.run("user", "add", "mia")
         link = re.search("http://[^ ]*", self.server.run(

@@ -18,18 +18,37 @@ package struct AppSignIn: Sendable, Hashable {
         "about", "blob", "data", "file", "filesystem", "javascript", "vbscript", "view-source",
     ]
 
+    /// How users may prove who they are on the server's page.
+    package enum Method: String, Sendable, Hashable, CaseIterable {
+        /// By the password of their account.
+        case password
+        /// By the identity provider, where the server has one.
+        case provider
+    }
+
     /// The origins of pages that may learn who signed in, such as `https://notes.example`, or
     /// ``everyOrigin`` alone; nil for pages of this machine and of the server.
     package var origins: [String]?
     /// Where the browser goes with the web token; nil where the page that opened the sign-in gets it as
     /// a message.
     package var callback: String?
+    /// What the page offers, of what the server has; nil for all of it.
+    package var methods: Set<Method>?
 
     /// Creates a value.
-    package init(origins: [String]? = nil, callback: String? = nil) {
+    package init(
+        origins: [String]? = nil, callback: String? = nil, methods: Set<Method>? = nil
+    ) {
         self.origins = origins
         self.callback = callback
+        self.methods = methods
     }
+
+    /// Whether the token is a web app's, in whose pages everybody finds it: it says whom its pages may tell.
+    package var isOfWebApp: Bool { origins != nil || callback != nil }
+
+    /// Whether the users of the app may sign in so.
+    package func offers(_ method: Method) -> Bool { methods?.contains(method) ?? true }
 
     /// Fails unless all of it can be what it says.
     func check() throws(OperatorError) {
@@ -47,6 +66,9 @@ package struct AppSignIn: Sendable, Hashable {
                             + "'*' alone is all of them.")
                 }
             }
+        }
+        guard methods?.isEmpty != true else {
+            throw OperatorError(.invalid, .url, "A token offers at least one way to sign in.")
         }
         if let callback {
             let scheme = callback.prefix { $0 != ":" }

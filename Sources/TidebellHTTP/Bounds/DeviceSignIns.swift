@@ -23,6 +23,8 @@ final class DeviceSignIns: Sendable {
     struct Pending: Sendable {
         var userCode: String
         var container: ContainerKey
+        /// How users of the API token sign in that it showed.
+        var signIn: AppSignIn
         var deviceName: String?
         /// The network it asked from; nil where that is not known, as behind a proxy that does not name it.
         var network: String?
@@ -51,7 +53,7 @@ final class DeviceSignIns: Sendable {
     /// `TRY_AGAIN_LATER` where too many wait.
     func begin(
         _ hash: [UInt8], named name: String?, in container: ContainerKey,
-        from address: CountedAddress, by randomness: Randomness
+        _ signIn: AppSignIn = AppSignIn(), from address: CountedAddress, by randomness: Randomness
     ) throws -> String {
         let now = elapsed()
         return try state.withLock { state in
@@ -72,7 +74,7 @@ final class DeviceSignIns: Sendable {
                 code = Self.makeCode(from: randomness)
             }
             state[hash] = Pending(
-                userCode: code, container: container, deviceName: name,
+                userCode: code, container: container, signIn: signIn, deviceName: name,
                 network: address.distinguishing, address: address.sharing,
                 expiresAt: now + Self.lifetime)
             return code

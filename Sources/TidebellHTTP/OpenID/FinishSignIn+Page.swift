@@ -15,60 +15,121 @@ extension FinishSignIn: WebPage {
         guard let provider = visit.cloud.provider else {
             throw PageRefusal(404, SignInPageTexts.noApp)
         }
-        guard let secrets = visit.openIDSecrets,
-            let state = try visit.target.parameter("state"),
-            let begun = OpenIDVisit(state, secrets, at: visit.cloud.time.now())
+        guard let state = try visit.target.parameter("state"),
+            let (begun, secrets) = visit.begun(state)
         else { throw PageRefusal(403, SignInPageTexts.unknownVisit) }
-        let app = try await visit.app(
-            begun.container, apiToken: begun.apiToken, opener: begun.opener)
-        let failed = PageRefusal(
-            403,
-            SignInPageTexts.notSignedIn(by: provider, again: SignInPageTexts.query(of: app)))
+        let app = try await visit.app(of: begun.purpose)
+        let again = visit.url(of: begun.purpose, app)
+        let failed = PageRefusal(403, SignInPageTexts.notSignedIn(by: provider, again: again))
         guard let code = try visit.target.parameter("code") else { throw failed }
         guard provider.finish(state) else { throw PageRefusal(403, SignInPageTexts.unknownVisit) }
-        let token = try await visit.asking(provider, for: app) {
+        let token = try await visit.asking(provider, again: again) {
             try await provider.token(
                 for: code, redirect: visit.openIDRedirect, nonce: secrets.nonce(for: state),
                 verifier: secrets.verifier(for: state), from: visit.request.origin)
         }
         let known = try await visit.user(of: token)
-        return try await visit.letIn(
-            known, to: app, staysSignedIn: begun.staysSignedIn, byProvider: true
-        ) { _ in
-            failed.page
+        switch begun.purpose {
+        case .app(let begun):
+            guard let app else { throw failed }
+            return try await visit.letIn(
+                known, to: app, staysSignedIn: begun.staysSignedIn, byProvider: true
+            ) { _ in failed.page }
+        case .page(let path):
+            guard let page = Router.page(of: path)?.page else { throw failed }
+            return try await visit.letIn(known, to: page, at: path) { _ in failed.page }
+        case .device(let code):
+            try visit.letIn(known, toDeviceWith: code)
+            return .page(ShowDeviceSignIn.done, status: 200)
         }
     }
 }
 
 extension PageVisit {
     /// Where the provider sends the browser back to; it knows this URL.
-    var openIDRedirect: String { "\(baseURL)/\(FinishSignIn.route.path.action)" }
+    fileprivate var openIDRedirect: String { baseURL + openIDRedirectPath }
+    private var openIDRedirectPath: String { "/\(FinishSignIn.route.path.action)" }
 
-    /// What follows from this browser's cookie; nil without one.
-    var openIDSecrets: OpenIDVisit.Secrets? {
-        cookie.secret.map { OpenIDVisit.Secrets(cookie: $0, key: cloud.accountPageKey) }
+    /// Returns what a state says that this browser brings back, with what follows from the cookie that it was begun
+    /// with; nil where it was not begun here, or too long ago.
+    fileprivate func begun(_ state: String) -> (OpenIDVisit, OpenIDVisit.Secrets)? {
+        let other = PageCookie(
+            of: request, path: cookie.path, key: cloud.accountPageKey, named: PageCookie.visitName)
+        // One that the browser does not have yet began nothing.
+        for secret in [cookie.isNew ? nil : cookie.secret, other.secret] {
+            guard let secret else { continue }
+            let secrets = OpenIDVisit.Secrets(cookie: secret, key: cloud.accountPageKey)
+            if let visit = OpenIDVisit(state, secrets, at: cloud.time.now()) {
+                return (visit, secrets)
+            }
+        }
+        return nil
+    }
+
+    /// Returns the app that somebody signs in to, as its token has it by now; nil for what is none.
+    fileprivate func app(of purpose: OpenIDVisit.Purpose) async throws -> SigningInApp? {
+        guard case .app(let begun) = purpose else { return nil }
+        let app = try await app(begun.container, apiToken: begun.apiToken, opener: begun.opener)
+        guard app.signIn.offers(.provider) else {
+            throw PageRefusal(403, SignInPageTexts.unknownVisit)
+        }
+        return app
+    }
+
+    /// Where somebody can try again.
+    fileprivate func url(of purpose: OpenIDVisit.Purpose, _ app: SigningInApp?) -> String {
+        switch purpose {
+        case .app:
+            "\(basePath)/\(ShowSignIn.route.path.action)"
+                + (app.map(SignInPageTexts.query(of:)) ?? "")
+        case .page(let path): basePath + path
+        case .device(let code): "\(basePath)/\(ShowDeviceSignIn.route.path.action)?code=\(code)"
+        }
     }
 
     /// Returns the page that leads to the provider.
-    func leave(to app: SigningInApp) async throws -> HTML {
-        guard let provider = cloud.provider, let secrets = openIDSecrets else {
+    func leave(for purpose: OpenIDVisit.Purpose) async throws -> WebResponse {
+        var back: PageCookie? = cookie
+        var header: String?
+        if case .app = purpose {
+            // Its own cookie comes back with the browser.
+        } else {
+            back = cookie.derived(
+                named: PageCookie.visitName, path: basePath + openIDRedirectPath)
+            header = back?.header(isSecure: isSecure)
+        }
+        guard let provider = cloud.provider, let secret = back?.secret else {
             throw PageRefusal(403, PageTexts.foreignForm)
         }
-        let visit = OpenIDVisit(
-            container: app.container, apiToken: app.apiToken, opener: app.opener,
-            staysSignedIn: staysSignedIn, begunAt: cloud.time.now())
-        let state = visit.state(secrets)
-        let url = try await asking(provider, for: app) {
+        let secrets = OpenIDVisit.Secrets(cookie: secret, key: cloud.accountPageKey)
+        let state = try OpenIDVisit(for: purpose, begunAt: cloud.time.now()).state(secrets)
+        let again = url(of: purpose, try await app(of: purpose))
+        let url = try await asking(provider, again: again) {
             try await provider.authorizationURL(
                 redirect: openIDRedirect, state: state, nonce: secrets.nonce(for: state),
                 verifier: secrets.verifier(for: state), for: request.origin)
         }
-        return SignInPageTexts.leaving(to: url, provider)
+        var response = answer(SignInPageTexts.leaving(to: url, provider))
+        if let header { response.headers[.setCookie] = header }
+        return response
+    }
+
+    /// Signs somebody in to another page of this server alone, and leads there.
+    fileprivate func letIn(
+        _ known: KnownUser, to page: any WebPage.Type, at path: String,
+        refused: (WireError) -> HTML
+    ) async throws -> WebResponse {
+        let key = page.isAboutAccount ? cloud.accountPageKey : cloud.sharePageKey
+        let cookie = PageCookie(of: request, path: basePath + path, key: key)
+        let header = try await session(of: known, by: cookie, refused: refused)
+        return WebResponse(status: 303, headers: [.location: cookie.path, .setCookie: header])
     }
 
     /// Runs what asks a provider; why it does not work is for the operator to know, in the log.
-    func asking<Value: Sendable>(
-        _ provider: OpenIDProvider, for app: SigningInApp, _ body: () async throws -> Value
+    ///
+    /// - Parameter again: Where the user can try again.
+    fileprivate func asking<Value: Sendable>(
+        _ provider: OpenIDProvider, again: String, _ body: () async throws -> Value
     ) async throws -> Value {
         do {
             return try await body()
@@ -78,14 +139,12 @@ extension PageVisit {
             cloud.logger.warning(
                 "a sign-in with the identity provider did not work",
                 metadata: ["reason": "\(WireError.shortened("\(error)", to: 200))"])
-            throw PageRefusal(
-                403,
-                SignInPageTexts.notSignedIn(by: provider, again: SignInPageTexts.query(of: app)))
+            throw PageRefusal(403, SignInPageTexts.notSignedIn(by: provider, again: again))
         }
     }
 
     /// Returns the user whom a provider's token names; who comes for the first time gets an account.
-    func user(of token: IDToken) async throws -> KnownUser {
+    fileprivate func user(of token: IDToken) async throws -> KnownUser {
         let identity = token.identity
         let found = try await cloud.store.read { reader -> KnownUser? in
             guard let name = try reader.accountName(identifiedBy: identity),

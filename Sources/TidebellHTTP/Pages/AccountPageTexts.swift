@@ -11,6 +11,7 @@ enum AccountPageTexts {
     /// What its forms ask for.
     enum Action: String {
         case signIn = "sign-in"
+        case openID = "openid"
         case signOut = "sign-out"
         case end
         case endOthers = "end-others"
@@ -24,9 +25,7 @@ enum AccountPageTexts {
             """
             <h1>Sign in to your account</h1>
             \(PageTexts.alert(error))
-            \(PageTexts.form(
-                Action.signIn.rawValue, of: visit,
-                "\(PageTexts.signInFields(error, name: visit.form?["user"] ?? ""))<button>Sign in</button>"))
+            \(PageTexts.signInForm(error, of: visit, name: visit.form?["user"] ?? ""))
             <footer>You stay signed in for half an hour, on this page only. Who forgot the password asks the \
             operator of this server for a link.</footer>
             """)
@@ -35,7 +34,7 @@ enum AccountPageTexts {
     /// Returns the page of who is signed in.
     static func account(
         _ sessions: [StoredSession], _ visit: PageVisit, _ session: PageSession,
-        refused error: WireError? = nil
+        hasPassword: Bool, refused error: WireError? = nil
     ) -> HTML {
         let rows = sessions.reduce("" as HTML) { rows, other in
             "\(rows)\(row(other, visit, isThis: other.id == session.id))"
@@ -47,6 +46,17 @@ enum AccountPageTexts {
             \(PageTexts.newPasswordField(nil))
             <button class="second">Change the password</button>
             """
+        let endOthers = PageTexts.form(
+            Action.endOthers.rawValue, of: visit,
+            "<button class=\"second\">End all others</button>")
+        let change: HTML = """
+            <p>A new password signs you out everywhere, including here.</p>
+            \(PageTexts.form(Action.password.rawValue, of: visit, fields))
+            """
+        let noPassword: HTML = """
+            <p>Your account has no password: you sign in with an identity provider. The operator of this server \
+            can send you a link to set one.</p>
+            """
         return PageTexts.page(
             "Your account",
             """
@@ -57,12 +67,9 @@ enum AccountPageTexts {
             <ul class="rows">
             \(rows)
             </ul>
-            \(PageTexts.form(
-                Action.endOthers.rawValue, of: visit,
-                "<button class=\"second\">End all others</button>"))
+            \(sessions.count > 1 ? endOthers : nil)
             <h2>Password</h2>
-            <p>A new password signs you out everywhere, including here.</p>
-            \(PageTexts.form(Action.password.rawValue, of: visit, fields))
+            \(hasPassword ? change : noPassword)
             <footer>\(PageTexts.form(Action.signOut.rawValue, of: visit, "<button>Sign out</button>"))</footer>
             """)
     }

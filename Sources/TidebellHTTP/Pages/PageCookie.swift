@@ -10,7 +10,11 @@ import TidebellWire
 /// nothing to the API, nor a web token anything here.
 struct PageCookie: Sendable {
     static let name = "tidebell-page"
+    /// The name of the one by which a browser is known that comes back from an identity provider to a page which
+    /// its own cookie is not sent to.
+    static let visitName = "tidebell-visit"
 
+    let name: String
     /// The path that browsers send it to.
     let path: String
     private let key: [UInt8]
@@ -21,20 +25,34 @@ struct PageCookie: Sendable {
     private(set) var isNew = false
 
     /// Reads the cookie of a request.
-    init(of request: WebRequest, path: String, key: [UInt8]) {
+    init(of request: WebRequest, path: String, key: [UInt8], named name: String = Self.name) {
+        self.name = name
         self.path = path
         self.key = key
         var secrets: Set<String> = []
         for header in request.headers[values: .cookie] {
             for pair in header.split(separator: ";") {
                 let parts = pair.split(separator: "=", maxSplits: 1)
-                guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == Self.name,
+                guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == name,
                     Hex.bytes(parts[1])?.count == KeyDerivation.length
                 else { continue }
                 secrets.insert(String(parts[1]))
             }
         }
         secret = secrets.count == 1 ? secrets.first : nil
+    }
+
+    /// Returns one with a secret that follows from this one's, under another name and path; nil without a secret.
+    func derived(named name: String, path: String) -> PageCookie? {
+        secret.map { secret in
+            PageCookie(
+                name: name, path: path, key: key,
+                secret: Hex.text(KeyDerivation.key(named: "\(name) \(secret)", of: key)))
+        }
+    }
+
+    private init(name: String, path: String, key: [UInt8], secret: String) {
+        (self.name, self.path, self.key, self.secret) = (name, path, key, secret)
     }
 
     /// Takes another secret, which nobody else knows.
@@ -66,12 +84,12 @@ struct PageCookie: Sendable {
     ///
     /// - Parameter isSecure: Whether browsers reach the server by https.
     func header(isSecure: Bool) -> String {
-        attributes("\(Self.name)=\(secret ?? "")", isSecure: isSecure)
+        attributes("\(name)=\(secret ?? "")", isSecure: isSecure)
     }
 
     /// The header that removes it.
     func removal(isSecure: Bool) -> String {
-        attributes("\(Self.name)=; Max-Age=0", isSecure: isSecure)
+        attributes("\(name)=; Max-Age=0", isSecure: isSecure)
     }
 
     private func attributes(_ value: String, isSecure: Bool) -> String {

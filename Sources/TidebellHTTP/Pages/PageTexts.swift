@@ -63,6 +63,37 @@ enum PageTexts {
             """
     }
 
+    /// Returns the form by which a visitor signs in to a page of this server alone.
+    static func signInForm(_ error: WireError?, of visit: PageVisit, name: String = "") -> HTML {
+        form(
+            nil, of: visit,
+            """
+            \(signInFields(error, name: name))
+            <button name="action" value="sign-in">Sign in</button>
+            \(providerButton(visit, "openid"))
+            """)
+    }
+
+    /// The button that leads to the identity provider, where there is one. It is after the one of the Enter key, and
+    /// asks for nothing to be typed.
+    ///
+    /// - Parameters:
+    ///   - action: What the form asks for by it.
+    ///   - isAlone: Whether there is no other way.
+    static func providerButton(
+        _ visit: PageVisit, _ action: String, isAlone: Bool = false
+    ) -> HTML? {
+        visit.cloud.provider.map { provider in
+            let or: HTML? = isAlone ? nil : "<p class=\"or\">or</p>\n"
+            let style: HTML? = isAlone ? nil : " class=\"second\""
+            return """
+                \(or)<button\(style) name="action" value="\(action)" formnovalidate>Sign in with \
+                \(provider.configuration.name)</button>
+
+                """
+        }
+    }
+
     /// Returns the field of a new password.
     static func newPasswordField(_ error: WireError?) -> HTML {
         let invalid: HTML? = error.map { _ in " aria-invalid=\"true\"" }
@@ -70,7 +101,7 @@ enum PageTexts {
             <label for="new">New password</label>
             <input id="new" name="new" type="password" autocomplete="new-password" \
             minlength="\(String(PasswordRule.fewestCharacters))" required aria-describedby="rule"\(invalid)>
-            <p class="above" id="rule">At least \(String(PasswordRule.fewestCharacters)) characters.</p>
+            <p class="hint" id="rule">At least \(String(PasswordRule.fewestCharacters)) characters.</p>
 
             """
     }

@@ -8,10 +8,19 @@ extension PageVisit {
     ///
     /// - Parameter refused: The page for who is not let in.
     func signIn(refused: (WireError) -> HTML) async throws -> WebResponse {
+        let known = try await account(refused: refused)
+        return done(cookie: try await session(of: known, by: cookie, refused: refused))
+    }
+
+    /// Begins a session of somebody's on a page, and returns the header that sets its cookie.
+    ///
+    /// - Parameter cookie: The page's.
+    func session(
+        of known: KnownUser, by cookie: PageCookie, refused: (WireError) -> HTML
+    ) async throws -> String {
         var cookie = cookie
         cookie.renew(from: cloud.randomness)
-        guard let hash = cookie.sessionHash else { return done() }
-        let known = try await account(refused: refused)
+        let hash = cookie.sessionHash ?? []
         let now = cloud.time.now()
         do {
             try await cloud.store.write(.account(known.signIn.account), for: known.signIn.account) {
@@ -24,7 +33,7 @@ extension PageVisit {
         } catch let error as WireError {
             throw Self.refusal(error, refused)
         }
-        return done(cookie: cookie.header(isSecure: isSecure))
+        return cookie.header(isSecure: isSecure)
     }
 
     /// Returns whose name and password the form has.
@@ -46,7 +55,7 @@ extension PageVisit {
     }
 }
 
-/// Somebody who knew a password.
+/// Somebody who knew a password, or whom a provider knew.
 struct KnownUser: Sendable {
     /// As they wrote it.
     var name: String

@@ -7,6 +7,7 @@ enum SharePageTexts {
     /// What its forms ask for.
     enum Action: String {
         case signIn = "sign-in"
+        case openID = "openid"
         case signOut = "sign-out"
         case accept
     }
@@ -27,9 +28,7 @@ enum SharePageTexts {
             <p class="above">A shared link</p>
             <h1>Sign in to see what is shared</h1>
             \(PageTexts.alert(error))
-            \(PageTexts.form(
-                Action.signIn.rawValue, of: visit,
-                "\(PageTexts.signInFields(error))<button>Sign in</button>"))
+            \(PageTexts.signInForm(error, of: visit))
             <footer>You stay signed in for half an hour, on this page only.</footer>
             """)
     }

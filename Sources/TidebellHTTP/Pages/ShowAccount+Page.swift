@@ -12,8 +12,12 @@ extension ShowAccount: WebPage {
     package static func respond(to visit: PageVisit) async throws -> WebResponse {
         let action = visit.form.flatMap { AccountPageTexts.Action(rawValue: $0["action"]) }
         guard let session = visit.session else {
-            guard action == .signIn else { return visit.answer(AccountPageTexts.signIn(visit)) }
-            return try await visit.signIn { AccountPageTexts.signIn(visit, refused: $0) }
+            switch action {
+            case .signIn:
+                return try await visit.signIn { AccountPageTexts.signIn(visit, refused: $0) }
+            case .openID: return try await visit.leave(for: .page(visit.path))
+            default: return visit.answer(AccountPageTexts.signIn(visit))
+            }
         }
         switch action {
         case .signOut:
@@ -28,7 +32,7 @@ extension ShowAccount: WebPage {
         case .password:
             try await visit.changePassword(of: session)
             return visit.done(cookie: visit.cookie.removal(isSecure: visit.isSecure))
-        case .signIn: return visit.done()
+        case .signIn, .openID: return visit.done()
         case nil: return visit.answer(try await visit.page(of: session))
         }
     }
@@ -39,11 +43,15 @@ extension PageVisit {
         -> HTML
     {
         let now = cloud.time.now()
-        let sessions = try await cloud.store.read {
-            try $0.sessions(
-                of: session.account, at: now, limit: AccountPageTexts.mostSessions)
+        let (sessions, signIn) = try await cloud.store.read {
+            (
+                try $0.sessions(
+                    of: session.account, at: now, limit: AccountPageTexts.mostSessions),
+                try $0.signIn(named: session.userName)
+            )
         }
-        return AccountPageTexts.account(sessions, self, session, refused: error)
+        return AccountPageTexts.account(
+            sessions, self, session, hasPassword: signIn?.password != nil, refused: error)
     }
 
     /// Runs a write about the visitor's account, who is looked up again in it.

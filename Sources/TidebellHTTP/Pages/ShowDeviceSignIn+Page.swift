@@ -12,6 +12,8 @@ extension ShowDeviceSignIn: WebPage {
     package static var isAboutAccount: Bool { true }
 
     static let action = "allow"
+    /// The same by the identity provider.
+    static let providerAction = "openid"
 
     /// Asks for the code, then for the user, and lets the device in.
     package static func respond(to visit: PageVisit) async throws -> WebResponse {
@@ -21,15 +23,18 @@ extension ShowDeviceSignIn: WebPage {
         guard let code = DeviceSignIns.canonical(text),
             let device = visit.cloud.deviceSignIns.pending(code)
         else { throw PageRefusal(404, codeForm(isUnknown: true)) }
-        guard visit.form?["action"] == action else { return visit.answer(form(device, visit)) }
-        let known = try await visit.account { form(device, visit, refused: $0) }
-        guard visit.cloud.deviceSignIns.enter(code, by: known) else {
-            throw PageRefusal(404, codeForm(isUnknown: true))
+        switch visit.form?["action"] {
+        case action? where device.signIn.offers(.password): break
+        case providerAction? where device.signIn.offers(.provider):
+            return try await visit.leave(for: .device(code))
+        default: return visit.answer(form(device, visit))
         }
+        let known = try await visit.account { form(device, visit, refused: $0) }
+        try visit.letIn(known, toDeviceWith: code)
         return visit.answer(done)
     }
 
-    private static func codeForm(isUnknown: Bool = false) -> HTML {
+    fileprivate static func codeForm(isUnknown: Bool = false) -> HTML {
         let alert: HTML? =
             isUnknown
             ? """
@@ -56,7 +61,14 @@ extension ShowDeviceSignIn: WebPage {
     ) -> HTML {
         let environment = device.container.environment == .development ? " (development)" : ""
         let name: HTML? = device.deviceName.map { "<dt>Device</dt><dd><bdi>\($0)</bdi></dd>" }
-        let fields = PageTexts.signInFields(error, name: visit.form?["user"] ?? "")
+        let byPassword = device.signIn.offers(.password)
+        let fields: HTML = """
+            \(PageTexts.signInFields(error, name: visit.form?["user"] ?? ""))
+            <button name="action" value="\(action)">Sign in on the device</button>
+            """
+        let provider =
+            device.signIn.offers(.provider)
+            ? PageTexts.providerButton(visit, providerAction, isAlone: !byPassword) : nil
         return PageTexts.page(
             "Sign in on a device",
             """
@@ -70,15 +82,24 @@ extension ShowDeviceSignIn: WebPage {
             <p>Anyone who uses the device can then read and change your data in this app. Continue only if your \
             own device shows this code.</p>
             \(PageTexts.alert(error))
-            \(PageTexts.form(action, of: visit, "\(fields)<button>Sign in on the device</button>"))
+            \(PageTexts.form(nil, of: visit, "\(byPassword ? fields : nil)\(provider)"))
             """)
     }
 
-    private static let done = PageTexts.page(
+    static let done = PageTexts.page(
         "Signed in",
         """
         <h1>The device is signed in</h1>
         <p role="status">Continue on the device; it takes a few seconds. You can close this page.</p>
         <footer><a href="account">Your account</a> shows where you are signed in, and signs you out.</footer>
         """)
+}
+
+extension PageVisit {
+    /// Lets somebody in on the device that shows a code; fails where nobody waits for it any more.
+    func letIn(_ known: KnownUser, toDeviceWith code: String) throws {
+        guard cloud.deviceSignIns.enter(code, by: known) else {
+            throw PageRefusal(404, ShowDeviceSignIn.codeForm(isUnknown: true))
+        }
+    }
 }

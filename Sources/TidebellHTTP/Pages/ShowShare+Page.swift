@@ -23,10 +23,13 @@ extension ShowShare: WebPage {
         else { throw PageRefusal(404, SharePageTexts.noLink) }
         let action = visit.form.flatMap { SharePageTexts.Action(rawValue: $0["action"]) }
         guard let session = visit.session else {
-            guard action == .signIn else {
-                return visit.answer(SharePageTexts.signIn(visit))
+            switch action {
+            case .signIn:
+                return try await visit.signIn { SharePageTexts.signIn(visit, refused: $0) }
+            case .openID:
+                return try await visit.leave(for: .page(visit.path))
+            default: return visit.answer(SharePageTexts.signIn(visit))
             }
-            return try await visit.signIn { SharePageTexts.signIn(visit, refused: $0) }
         }
         switch action {
         case .signOut:
@@ -37,7 +40,7 @@ extension ShowShare: WebPage {
         case .accept:
             try await visit.finding(by: session) { try await visit.accept(as: session) }
             return visit.done()
-        case .signIn: return visit.done()
+        case .signIn, .openID: return visit.done()
         case nil:
             return try await visit.finding(by: session) {
                 visit.answer(

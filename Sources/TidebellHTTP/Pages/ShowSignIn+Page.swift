@@ -33,6 +33,10 @@ extension ShowSignIn: WebPage {
         switch action {
         case nil:
             return visit.answer(SignInPageTexts.form(app, visit), for: app)
+        case .signIn where !app.signIn.offers(.password),
+            .signUp where !app.signIn.offers(.password),
+            .openID where !app.signIn.offers(.provider):
+            throw PageRefusal(403, PageTexts.foreignForm)
         case .signIn:
             let known = try await visit.account { SignInPageTexts.form(app, visit, refused: $0) }
             return try await visit.letIn(known, to: app, staysSignedIn: visit.staysSignedIn) {
@@ -44,7 +48,12 @@ extension ShowSignIn: WebPage {
             return try await visit.letIn(known, to: app, staysSignedIn: visit.staysSignedIn) {
                 SignInPageTexts.form(app, visit, refused: $0)
             }
-        case .openID: return visit.answer(try await visit.leave(to: app))
+        case .openID:
+            return try await visit.leave(
+                for: .app(
+                    OpenIDVisit.App(
+                        container: app.container, apiToken: app.apiToken, opener: app.opener,
+                        staysSignedIn: visit.staysSignedIn)))
         }
     }
 }

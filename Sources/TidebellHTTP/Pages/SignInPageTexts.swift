@@ -61,6 +61,9 @@ enum SignInPageTexts {
         _ app: SigningInApp, _ visit: PageVisit, refused error: WireError? = nil
     ) -> HTML {
         let title: HTML = app.isSignUp ? "Create an account" : "Sign in"
+        let byPassword = app.signIn.offers(.password)
+        let byProvider = app.signIn.offers(.provider) && visit.cloud.provider != nil
+        guard byPassword || byProvider else { return noWay }
         let fields: HTML =
             app.isSignUp
             ? """
@@ -72,13 +75,15 @@ enum SignInPageTexts {
             : PageTexts.signInFields(error, name: visit.form?["user"] ?? "")
         let action: Action = app.isSignUp ? .signUp : .signIn
         let kept: HTML? = visit.staysSignedIn ? " checked" : nil
+        let button: HTML = "<button name=\"action\" value=\"\(action.rawValue)\">\(title)</button>"
         let content: HTML = """
             <input type="hidden" name="opener" value="\(app.opener ?? "")">
-            \(fields)
+            \(byPassword ? fields : nil)
             <label class="check"><input type="checkbox" name="keep" value="1"\(kept)> Keep me signed in for two \
             weeks</label>
-            <button name="action" value="\(action.rawValue)">\(title)</button>
-            \(provider(visit))
+            \(byPassword ? button : nil)
+            \(byProvider
+                ? PageTexts.providerButton(visit, Action.openID.rawValue, isAlone: !byPassword) : nil)
             """
         return PageTexts.page(
             title,
@@ -93,17 +98,15 @@ enum SignInPageTexts {
             """)
     }
 
-    /// The button that leads to the provider, where there is one. It is after the other, which is the one of the
-    /// Enter key, and asks for nothing to be typed.
-    private static func provider(_ visit: PageVisit) -> HTML? {
-        visit.cloud.provider.map { provider in
-            """
-            <p class="or">or</p>
-            <button class="second" name="action" value="\(Action.openID.rawValue)" formnovalidate>Sign in with \
-            \(provider.configuration.name)</button>
-            """
-        }
-    }
+    /// The page for an app whose users cannot sign in on this server.
+    private static let noWay = PageTexts.page(
+        "Sign in",
+        """
+        <h1>Nobody can sign in here</h1>
+        <p>This app lets its users sign in with an identity provider alone, and this server has none. Its \
+        developer has to make an API token that offers another way, or the operator to name a provider: \
+        <code>tidebell serve --openid-issuer</code>.</p>
+        """)
 
     /// Returns the page that leads to the provider, without a script and without a redirect, which the policy of the
     /// form would hold up.
@@ -118,15 +121,16 @@ enum SignInPageTexts {
     }
 
     /// Returns the page for somebody whom the provider did not sign in.
-    static func notSignedIn(by provider: OpenIDProvider, again query: String?) -> HTML {
-        let link: HTML? = query.map { "<p><a href=\"../sign-in\($0)\">Try again</a></p>" }
-        return PageTexts.page(
+    ///
+    /// - Parameter url: Where they can try again.
+    static func notSignedIn(by provider: OpenIDProvider, again url: String) -> HTML {
+        PageTexts.page(
             "Not signed in",
             """
             <h1>You are not signed in</h1>
             <p role="alert" class="alert">\(provider.configuration.name) did not sign you in, or could not be \
             reached.</p>
-            \(link)
+            <p><a href="\(url)">Try again</a></p>
             """)
     }
 
@@ -135,8 +139,8 @@ enum SignInPageTexts {
         "Not signed in",
         """
         <h1>Nothing was done</h1>
-        <p>This sign-in was not started in this browser, or too long ago. Open the app and sign in there. Your \
-        browser must allow cookies for this page.</p>
+        <p>This sign-in was not started in this browser, or too long ago. Open the app, or the page that you came \
+        from, and sign in there. Your browser must allow cookies for this page.</p>
         """)
 
     private static func environment(of app: SigningInApp) -> HTML? {
@@ -153,7 +157,7 @@ enum SignInPageTexts {
 
     /// The way to the other form, where there are two.
     private static func other(_ app: SigningInApp, _ visit: PageVisit) -> HTML? {
-        guard visit.allowsSignUp else { return nil }
+        guard visit.allowsSignUp, app.signIn.offers(.password) else { return nil }
         let query = query(of: app)
         return app.isSignUp
             ? "<p><a href=\"\(query)\">You have an account: sign in</a></p>"

@@ -44,6 +44,11 @@ package struct PageVisit: Sendable {
     /// Whether whoever opens the sign-in page can be a user.
     let allowsSignUp: Bool
 
+    /// The path of the page below ``baseURL``.
+    var path: String { String(url.dropFirst(baseURL.count)) }
+    /// The path of ``baseURL`` itself; empty without one.
+    var basePath: String { String(cookie.path.dropLast(path.count)) }
+
     /// Whether browsers reach the server by https.
     var isSecure: Bool { baseURL.hasPrefix("https://") }
 

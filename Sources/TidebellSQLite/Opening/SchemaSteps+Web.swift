@@ -10,6 +10,12 @@ extension SchemaSteps.Step {
             """
     )
 
+    /// Ways to sign in are separated by spaces; NULL is all of them.
+    static let appSignInMethods = SchemaSteps.Step(
+        name: "apps say by what users sign in",
+        sql: "ALTER TABLE api_token ADD COLUMN methods TEXT"
+    )
+
     /// An identity is one account's, and goes with it.
     static let identities = SchemaSteps.Step(
         name: "accounts have identities of other services",

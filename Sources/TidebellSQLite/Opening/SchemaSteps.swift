@@ -194,6 +194,7 @@ struct SchemaSteps: Sendable {
         .identities,
         .schemas,
         .fieldIndexes,
+        .appSignInMethods,
     ])
 
     /// Who asked for access to a share, or may not, as JSON of Core's.

@@ -35,8 +35,8 @@ extension TokenKind {
             }
         let signIn =
             switch self {
-            case .api: "origins, callback"
-            case .management: "NULL, NULL"
+            case .api: "origins, callback, methods"
+            case .management: "NULL, NULL, NULL"
             }
         return "hash, name, \(container), created_at, expires_at, used_at, \(signIn)"
     }
@@ -50,7 +50,10 @@ extension StoredToken {
             usedAt: try columns.optional(6),
             signIn: AppSignIn(
                 origins: columns.optionalText(7)?.split(separator: " ").map(String.init),
-                callback: columns.optionalText(8))
+                callback: columns.optionalText(8),
+                methods: columns.optionalText(9).map { text in
+                    Set(text.split(separator: " ").compactMap { .init(rawValue: String($0)) })
+                })
         )
     }
 }

@@ -15,11 +15,14 @@ extension SQLiteTransaction {
         guard kind == .api else { return }
         try connection.run(
             """
-            UPDATE api_token SET container = ?, environment = ?, origins = ?, callback = ?
+            UPDATE api_token
+            SET container = ?, environment = ?, origins = ?, callback = ?, methods = ?
             WHERE hash = ?
             """,
             token.container?.container, token.container?.environment,
-            token.signIn.origins?.joined(separator: " "), token.signIn.callback, token.hash
+            token.signIn.origins?.joined(separator: " "), token.signIn.callback,
+            token.signIn.methods.map { $0.map(\.rawValue).sorted().joined(separator: " ") },
+            token.hash
         )
     }
 

@@ -38,6 +38,7 @@ struct AppSignInTests {
         ] {
             #expect(throws: OperatorError.self) { try AppSignIn(origins: origins).check() }
         }
+        #expect(throws: OperatorError.self) { try AppSignIn(methods: []).check() }
         for callback in ["https://a.example/in?x=1", "http://localhost:1", "notes://in"] {
             try AppSignIn(callback: callback).check()
         }

@@ -216,6 +216,135 @@ struct OpenIDTests {
         #expect(try await api.cloud.accounts.names() == [Accounts.firstUser])
     }
 
+    /// Signs somebody in on a page that has a cookie of its own, and returns what the provider's answer leads to.
+    private static func signIn(
+        on path: String, _ api: TestAPI, _ provider: FakeProvider, _ port: RawConnection.Port
+    ) async throws -> TestBrowser.Page {
+        var browser = TestBrowser(port, at: path)
+        let form = try await browser.open()
+        #expect(form.body.contains("Sign in with Example &lt;ID&gt;"))
+        let left = try await browser.submit("openid")
+        #expect(left.status == 200 && left.heading == "Continue to Example &lt;ID&gt;")
+        #expect(
+            left.headers["set-cookie"]?.hasSuffix(
+                "; Path=/sign-in/callback; HttpOnly; SameSite=Lax") == true)
+        let parameters = try parameters(of: left)
+        // The provider learns nothing of where somebody comes from: the URL of a share is a secret.
+        let state = try #require(Base64URL.bytes(parameters["state"] ?? ""))
+        #expect(!String(decoding: state, as: UTF8.self).contains(path))
+        provider.state.withLock { $0.claims = claims(parameters, api) }
+        let query = "code=c&state=\(parameters["state"] ?? "")"
+        #expect(try await comeBack(TestBrowser(port, at: "/"), query).heading == "Nothing was done")
+        return try await comeBack(browser, query)
+    }
+
+    @Test(
+        "Whoever has no password opens their account by the provider, and ends their sessions there"
+    )
+    func account() async throws {
+        let (api, provider) = try await Self.cloud()
+        try await api.serving { port in
+            let back = try await Self.signIn(on: "/account", api, provider, port)
+            #expect(back.status == 303 && back.headers["location"] == "/account")
+            let cookie = try #require(back.headers["set-cookie"])
+            #expect(cookie.hasSuffix("; Path=/account; HttpOnly; SameSite=Lax"))
+            let token = try await api.cloud.accounts.makeWebToken(for: "pat")
+            var account = TestBrowser(port, at: "/account")
+            account.cookie = String(cookie.prefix { $0 != ";" })
+            let page = try await account.open()
+            #expect(page.heading == "<bdi>pat</bdi>")
+            #expect(page.body.contains("Your account has no password"))
+            #expect(page.actions == ["end", "end-others", "sign-out"])
+            let id = try #require(page.body.firstMatch(of: /name="session" value="([^"]*)"/)?.1)
+            try await account.submit("end", ["session": String(id)])
+            #expect(account.page?.actions == ["sign-out"])
+            let target = TestAPI.target(
+                "private/zones/list", apiToken: api.apiToken, webToken: token)
+            #expect(try await api.send("GET", target).status == 421)
+        }
+    }
+
+    @Test("A share and a device can be opened by the provider as well")
+    func otherPages() async throws {
+        let (api, provider) = try await Self.cloud()
+        let begun = try await api.send(
+            "POST",
+            "/ext/1/\(TestAPI.container)/development/account/deviceCode?ckAPIToken=\(api.apiToken)",
+            "{}", headers: ["Host": "here"])
+        let code = try #require(begun.text.firstMatch(of: /"userCode":"([A-Z-]*)"/)?.1)
+        let device = try #require(begun.text.firstMatch(of: /"deviceCode":"([^"]*)"/)?.1)
+        try await api.serving { port in
+            let back = try await Self.signIn(on: "/share/abc1", api, provider, port)
+            #expect(back.status == 303 && back.headers["location"] == "/share/abc1")
+            var share = TestBrowser(port, at: "/share/abc1")
+            share.cookie = back.headers["set-cookie"].map { String($0.prefix { $0 != ";" }) }
+            #expect(try await share.open().body.contains("<bdi>pat</bdi>"))
+            // It is a sign-in to that page.
+            var account = TestBrowser(port, at: "/account")
+            account.cookie = share.cookie
+            #expect(try await account.open().heading == "Sign in to your account")
+            let done = try await Self.signIn(
+                on: "/device-sign-in?code=\(code)", api, provider, port)
+            #expect(done.status == 200 && done.heading == "The device is signed in")
+        }
+        let answer = try await api.send(
+            "POST",
+            "/ext/1/\(TestAPI.container)/development/account/deviceToken?ckAPIToken=\(api.apiToken)",
+            #"{"deviceCode":"\#(device)"}"#)
+        #expect(answer.text.contains(#""user":"pat""#), "\(answer.text)")
+    }
+
+    @Test("An API token says by what its users sign in, and nothing else is offered or taken")
+    func methods() async throws {
+        let (api, provider) = try await Self.cloud()
+        _ = try await api.cloud.accounts.add(named: "ben")
+        try await api.cloud.accounts.setPassword("correct horse", of: "ben", cost: .least)
+        func path(_ methods: Set<AppSignIn.Method>) async throws -> (token: String, path: String) {
+            let token = try await api.cloud.accounts.makeAPIToken(
+                named: "app", signIn: AppSignIn(methods: methods))
+            return (token, Self.path(api).replacing(api.apiToken, with: token))
+        }
+        let (byPassword, passwordPath) = try await path([.password])
+        let (byProvider, providerPath) = try await path([.provider])
+        try await api.serving { port in
+            var browser = TestBrowser(port, at: passwordPath)
+            #expect(try await browser.open().actions == ["sign-in"])
+            let forged = try await browser.submit("openid", ["opener": Self.page])
+            #expect(forged.status == 403 && forged.heading == "Nothing was done")
+            browser = TestBrowser(port, at: providerPath)
+            let form = try await browser.open()
+            #expect(form.actions == ["openid"])
+            #expect(!form.body.contains("type=\"password\""))
+            let guessed = try await browser.submit(
+                "sign-in", ["user": "ben", "password": "correct horse", "opener": Self.page])
+            #expect(guessed.status == 403 && guessed.heading == "Nothing was done")
+            try await browser.open()
+            let left = try await browser.submit("openid", ["opener": Self.page])
+            let parameters = try Self.parameters(of: left)
+            provider.state.withLock { $0.claims = Self.claims(parameters, api) }
+            let told = try await Self.comeBack(
+                browser, "code=c&state=\(parameters["state"] ?? "")")
+            #expect(told.heading == "You are signed in")
+        }
+        // The page is not the only way to a password.
+        for (token, status) in [(byPassword, 200), (byProvider, 403)] {
+            let answer = try await api.send(
+                "POST",
+                "/ext/1/\(TestAPI.container)/development/account/signIn?ckAPIToken=\(token)",
+                #"{"user":"ben","password":"correct horse"}"#)
+            #expect(answer.status == status, "\(answer.text)")
+        }
+    }
+
+    @Test("Where the provider is the only way and the server has none, the page says so")
+    func noProvider() async throws {
+        let api = try await TestAPI()
+        let token = try await api.cloud.accounts.makeAPIToken(
+            named: "app", signIn: AppSignIn(methods: [.provider]))
+        let page = try await api.send("GET", Self.path(api).replacing(api.apiToken, with: token))
+        #expect(page.text.contains("<h1>Nobody can sign in here</h1>"))
+    }
+
     @Test("What a browser brings back is good once, however long it is good")
     func once() async throws {
         let (api, provider) = try await Self.cloud()

@@ -8,14 +8,20 @@ extension BeginDeviceSignIn: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let request = try exchange.read(Request.self)
         let cloud = exchange.cloud
-        try await exchange.checkDevicesMaySignIn()
+        let signIn = try await exchange.appSignIn()
+        guard !signIn.isOfWebApp else {
+            throw WireError(
+                .accessDenied,
+                "this API token is of a web app, whose users sign in on the server's page: devices need one "
+                    + "that was made without origins and callback")
+        }
         if let name = request.deviceName, name.utf8.count > DeviceSignIns.mostNameBytes {
             throw WireError.badRequest(
                 "deviceName is longer than \(DeviceSignIns.mostNameBytes) bytes")
         }
         let code = Secret.make(from: cloud.randomness)
         let userCode = try cloud.deviceSignIns.begin(
-            Secret.hash(code), named: request.deviceName, in: exchange.call.container,
+            Secret.hash(code), named: request.deviceName, in: exchange.call.container, signIn,
             from: exchange.request.origin, by: cloud.randomness)
         let response = Response(
             deviceCode: code, userCode: userCode,
@@ -27,18 +33,16 @@ extension BeginDeviceSignIn: Endpoint {
 }
 
 extension Exchange {
-    /// Fails where the API token is a web app's, which says whom its pages may tell of a sign-in: by a device's code
-    /// whoever found the token in the app's pages would learn it as well.
-    fileprivate func checkDevicesMaySignIn() async throws {
-        guard let text = try target.parameter(WireProtocol.apiToken) else { return }
+    /// How users of the request's API token sign in.
+    ///
+    /// An app's token says whom its pages may tell of a sign-in: by a device's code whoever found the token in the app's
+    /// pages would learn it as well.
+    func appSignIn() async throws -> AppSignIn {
+        guard let text = try target.parameter(WireProtocol.apiToken) else { return AppSignIn() }
         let hash = Secret.hash(text)
         let token = try await cloud.store.read { try $0.token(hash: hash, .api) }
-        guard token?.signIn == AppSignIn() else {
-            throw WireError(
-                .accessDenied,
-                "this API token is of a web app, whose users sign in on the server's page: devices need one "
-                    + "that was made without origins and callback")
-        }
+        guard let token else { throw WireError.unknownAPIToken(call.container) }
+        return token.signIn
     }
 }
 

@@ -12,6 +12,11 @@ extension SignIn: Endpoint {
     /// its successors end with that day.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let request = try exchange.read(Request.self)
+        if request.password != nil, try await !exchange.appSignIn().offers(.password) {
+            throw WireError(
+                .accessDenied,
+                "users of this API token sign in with the identity provider, not with a password")
+        }
         let response =
             switch (request.user, request.password) {
             case (let user?, let password?):
