@@ -16,6 +16,7 @@ struct StoreSecretTests {
         .shareURLs: "cab612888dd753b717d54f8889adb6790a6cecd6fa8613faec324e2895e40c3a",
         .sharePages: "cace69cd56688745fe353a5bc7670d40bdfc515d26b0df2ea1dc503611958c8e",
         .assetKeys: "c477791c46e6d8326564753cef4842f9acd476ecbd3c31a10e5fcc4f4265badc",
+        .queryMarkers: "fd34a6bcece0c600d10006aeb16548c36c68f76bbf661bd43d1b2d3ddc4d01c6",
     ]
 
     @Test("makes the same key for a name in every version", arguments: SecretKeyName.allCases)
