@@ -23,11 +23,42 @@ struct CandidateReader {
     private(set) var isCut = false
     private var asked: Set<UserID> = []
     private var known: [SubscriptionSerial: StoredSubscription] = [:]
+    private var families: [FamilyKey: Set<TermFamily>?] = [:]
     private var bytesLeft: Int
+
+    private struct FamilyKey: Hashable {
+        var database: DatabaseID
+        var zoneName: String
+        var recordType: String
+    }
+
+    /// More families of terms than these are not looked at one by one: a change has then terms of
+    /// whatever could be asked for.
+    static let mostFamilies = 200
 
     /// Creates a reader of so many bytes; the subscription that passes them is the last.
     init(bytes: Int) {
         bytesLeft = bytes
+    }
+
+    /// Finds out which terms the records of a change need.
+    mutating func askedTerms(
+        of entry: OutboxEntry, from reader: some SubscriptionReading
+    ) throws -> AskedTerms {
+        var asked: [String: Set<TermFamily>] = [:]
+        for type in Set(entry.changes.map(\.recordType)) {
+            let key = FamilyKey(
+                database: entry.database, zoneName: entry.zoneName, recordType: type)
+            if families[key] == nil {
+                let found = try reader.termFamilies(
+                    in: entry.database, zoneName: entry.zoneName, recordType: type,
+                    limit: Self.mostFamilies)
+                families.updateValue(found, forKey: key)
+            }
+            guard let known = families[key] ?? nil else { return .all }
+            asked[type] = known
+        }
+        return AskedTerms(asked)
     }
 
     /// Reads the next subscriptions that the change may concern: those of the

@@ -90,9 +90,12 @@ struct OutboxBatch {
             if let progress, progress.entry == entry.id, entry.damage == .row {
                 entry.notifiedThrough = progress.notifiedThrough
             }
-            let records = ChangedRecords(entry.changes)
+            let isKnown = try knowsDatabase(entry.database, from: reader)
+            let asked =
+                isKnown ? try candidates.askedTerms(of: entry, from: reader) : AskedTerms([:])
+            let records = ChangedRecords(entry.changes, asked: asked)
             var item = Item(entry: entry, records: records, candidates: [])
-            if try knowsDatabase(entry.database, from: reader) {
+            if isKnown {
                 let page = try candidates.page(
                     of: entry, triggers: records.triggers, ending: endings[index], limit: left,
                     from: reader

@@ -20,6 +20,9 @@ package struct PushMetrics: Sendable {
     let damagedChanges: Counter
     /// Subscriptions that could not be read, once for each pass that met them.
     let damagedSubscriptions: Counter
+    /// Subscriptions that were held against a change because no index helps with their filters,
+    /// once for each change.
+    let unindexedSubscriptions: Counter
     /// Databases whose changes could not be read by the latest pass, and wait.
     let heldUpDatabases: Gauge
     /// Outbox entries the latest pass found; at most a pass's bound.
@@ -56,6 +59,7 @@ package struct PushMetrics: Sendable {
         cutPasses = counter("passes.cut")
         damagedChanges = counter("changes.damaged")
         damagedSubscriptions = counter("subscriptions.damaged")
+        unindexedSubscriptions = counter("subscriptions.unindexed")
         heldUpDatabases = gauge("databases.held")
         outboxDepth = gauge("outbox.depth")
         outboxLag = gauge("outbox.lag.seconds")

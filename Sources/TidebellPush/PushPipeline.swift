@@ -204,6 +204,9 @@ extension PushPipeline {
             plan.finish(item.entry)
         }
         plan.consumed = matcher.consumed
+        if matcher.unindexed > 0 {
+            metrics.unindexedSubscriptions.increment(by: matcher.unindexed)
+        }
         let isCut = matcher.work.isDone && plan.changes.count < batch.items.count
         if isCut, !batch.isCutByBytes { metrics.cutPasses.increment() }
         return plan

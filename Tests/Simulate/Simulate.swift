@@ -27,11 +27,14 @@ struct Simulate: AsyncParsableCommand {
     @Flag(help: "Zones are shared, which is all that happens then.")
     var sharing = false
 
+    @Flag(help: "Queries are asked while others write, and indexes come and go.")
+    var queries = false
+
     func validate() throws {
         guard pipelines > 0 else { throw ValidationError("--pipelines is at least 1.") }
-        guard [returns, wide, sharing].count(where: \.self) <= 1 else {
+        guard [returns, wide, sharing, queries].count(where: \.self) <= 1 else {
             throw ValidationError(
-                "--returns, --wide and --sharing are three kinds of walks; give one of them.")
+                "--returns, --wide, --sharing and --queries are kinds of walks; give one of them.")
         }
     }
 
@@ -43,7 +46,7 @@ struct Simulate: AsyncParsableCommand {
         for seed in seeds {
             let walk = Walk(
                 seed: seed, hasReturns: returns, isWide: wide, pipelines: pipelines,
-                hasSharing: sharing)
+                hasSharing: sharing, hasQueries: queries)
             do {
                 total += try await Simulation.run(walk)
             } catch {

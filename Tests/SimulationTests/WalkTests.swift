@@ -48,6 +48,15 @@ import Testing
     }
 
     @Test(
+        "QUERY-3, QUERY-17: while others write and indexes come and go, queries find what is there",
+        arguments: 0..<4 as Range<UInt64>)
+    func queries(block: UInt64) async {
+        for seed in block * 10 + 1...block * 10 + 10 {
+            await check(Walk(seed: seed, hasQueries: true))
+        }
+    }
+
+    @Test(
         "TOK-25, SUB-57, SHARE-7, SHARE-13, SHARE-14, SHARE-20, SHARE-21: whoever shares, moves, leaves or dies, all see what they may, never more",
         arguments: 0..<4 as Range<UInt64>)
     func sharing(block: UInt64) async {

@@ -176,6 +176,7 @@ extension BackupTests {
                     DROP TABLE unsettled_record;
                     DROP TABLE ended_hierarchy;
                     DROP TABLE earlier_departure;
+                    DROP TABLE subscription_term;
                     DROP TABLE field_index;
                     DROP TABLE field_index_entry;
                     ALTER TABLE zone DROP COLUMN indexed;

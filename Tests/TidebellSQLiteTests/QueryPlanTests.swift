@@ -57,22 +57,19 @@ struct QueryPlanTests {
         let searches = try await store.plan(of: StoredSubscription.concerned)
             .filter { $0.hasPrefix("SEARCH") }
         let search = "SEARCH subscription USING COVERING INDEX subscription_trigger"
-        let query = [
-            "SEARCH found USING INTEGER PRIMARY KEY (rowid=?)",
-            "\(search) (database=? AND kind=? AND zone_name=? AND record_type=? AND term=? "
-                + "AND serial>?)",
-        ]
-        let beginning = [
-            query[0],
-            "\(search) (database=? AND kind=? AND zone_name=? AND record_type=? AND term>? "
-                + "AND term<?)",
-        ]
+        let found = "SEARCH found USING INTEGER PRIMARY KEY (rowid=?)"
+        let further = "SEARCH subscription_term USING PRIMARY KEY"
+        let columns = "zone_name=? AND record_type=?"
+        let parts = ["\(search) (database=? AND kind=? AND", "\(further) (database=? AND"].flatMap {
+            let one = [found, "\($0) \(columns) AND term=? AND serial>?)"]
+            let several = [found, "\($0) \(columns) AND term>? AND term<?)"]
+            return one + several + one + several
+        }
         #expect(
             searches == [
                 "\(search) (database=? AND kind=?)",
                 "\(search) (database=? AND kind=? AND zone_name=?)",
-            ] + query + query + beginning + beginning
-                + ["SEARCH subscription USING INTEGER PRIMARY KEY (rowid=?)"]
+            ] + parts + ["SEARCH subscription USING INTEGER PRIMARY KEY (rowid=?)"]
         )
         try await engine.remove(store)
     }

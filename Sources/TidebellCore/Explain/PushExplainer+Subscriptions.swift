@@ -92,6 +92,7 @@ extension PushExplainer {
                 AppleRules.breach(by: subscription)?.warning
                     ?? subscription.warningOfLeftOut(in: change.entry, asked: query)
             },
+            unindexed: subscription?.noteOfFallBack,
             rule: verdict?.rule ?? .gone(isUsedUp: matches.contains(where: \.isLast)),
             outcome: .doesNotFire
         )
@@ -233,6 +234,16 @@ extension ExplainedDevice {
 }
 
 extension WireSubscription {
+    /// That every change of the record type is held against it, and why.
+    fileprivate var noteOfFallBack: String? {
+        guard kind == .query, let recordType,
+            let reason = SubscriptionTerms(of: filters).reasonAgainst
+        else { return nil }
+        return
+            "no index finds it, so every change of a '\(WireError.shortened(recordType))' is held "
+            + "against it: \(reason)"
+    }
+
     /// Which of the desired keys no push carries, because of what the records have there: when the
     /// subscription was saved, no record had the field yet (NINFO-16, NINFO-20). Nil where there is none.
     fileprivate func warningOfLeftOut(

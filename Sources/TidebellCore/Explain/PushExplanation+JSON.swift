@@ -78,6 +78,7 @@ extension ExplainedSubscription {
             writer.member("user", userName)
             writer.member("summary", summary)
             writer.member("warning", warning)
+            writer.member("unindexed", unindexed)
             writer.member("reason", rule.clause)
             writer.member("rule", rule.number)
             switch outcome {

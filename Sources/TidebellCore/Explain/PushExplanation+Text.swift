@@ -112,7 +112,7 @@ extension ExplainedSubscription {
             case .notified(let notifications): notifications.flatMap { $0.lines(of: change) }
             default: []
             }
-        let warnings = warning.map { ["! " + $0] } ?? []
+        let warnings = [warning, unindexed].compactMap { $0.map { "! " + $0 } }
         return [title + ": " + rule.text] + (warnings + details).map { "      " + $0 }
     }
 }

@@ -133,6 +133,8 @@ package struct ExplainedSubscription: Sendable, Hashable {
     /// That Apple refuses such a subscription, or that a desired key is of a type that no push carries, as a sentence;
     /// nil where neither is so.
     package var warning: String?
+    /// That no index helps with its filters, and why, as a sentence; nil where one does.
+    package var unindexed: String?
     /// Why it fired or not.
     package var rule: ExplainedRule
     package var outcome: Outcome

@@ -51,6 +51,11 @@ extension FieldIndexKey {
     /// anything may stand under it.
     var isExact: Bool { self != .always && rawValue.count <= Self.valueLimit }
 
+    /// Whether it is the key of a text or of a name.
+    var isOfText: Bool {
+        rawValue.first == Kind.text.rawValue || rawValue.first == Kind.name.rawValue
+    }
+
     /// The first key that is after this one.
     var successor: FieldIndexKey { FieldIndexKey(rawValue: rawValue + [0]) }
 

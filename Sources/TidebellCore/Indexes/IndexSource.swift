@@ -67,7 +67,9 @@ struct IndexSource: Sendable, Hashable {
         [.always] + distinct(ranges)
     }
 
-    private static func of(_ filter: WireFilter) -> [IndexSource] {
+    /// Returns the sources of one filter, the most selective first; of each one range at least,
+    /// but for what no value is equal to.
+    static func of(_ filter: WireFilter) -> [IndexSource] {
         guard filter.subject != .system(.share) else { return [] }
         switch filter.comparator {
         case .equals, .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals:

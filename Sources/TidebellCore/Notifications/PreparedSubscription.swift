@@ -17,13 +17,13 @@ struct PreparedSubscription: Sendable {
 
     let subscription: WireSubscription
     /// What it is found by.
-    let term: SubscriptionTerm
+    let terms: SubscriptionTerms
     private let filters: [PreparedFilter]
 
     /// Prepares a subscription.
     init(_ stored: StoredSubscription) {
         subscription = stored.subscription
-        term = SubscriptionTerm(of: subscription.filters)
+        terms = SubscriptionTerms(of: subscription.filters)
         filters = subscription.filters.map(PreparedFilter.init)
     }
 

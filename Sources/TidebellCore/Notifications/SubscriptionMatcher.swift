@@ -13,6 +13,8 @@ package struct SubscriptionMatcher {
     /// What was prepared of candidates, for the next changes they are held against.
     private var prepared: [PreparedSubscription.Key: PreparedSubscription] = [:]
 
+    /// How often a subscription was held against a change that is found by none of its filters.
+    package private(set) var unindexed = 0
     /// What candidates may cost yet; when it is done, no further one is looked at.
     package private(set) var work: MatchingWork
 
@@ -74,7 +76,9 @@ package struct SubscriptionMatcher {
         _ entry: OutboxEntry, _ candidate: StoredSubscription, _ records: ChangedRecords,
         _ devices: [UserID: [StoredDevice]]
     ) throws -> [SubscriptionMatch] {
-        let causes = try causes(of: prepared(candidate), entry, records)
+        let prepared = prepared(candidate)
+        if prepared.terms.reasonAgainst != nil { unindexed += 1 }
+        let causes = try causes(of: prepared, entry, records)
         guard let first = causes.first else { return [] }
         let isOnce = candidate.subscription.kind == .query && candidate.subscription.firesOnce
         guard !isOnce || consume(candidate, by: entry, devices) else { return [] }

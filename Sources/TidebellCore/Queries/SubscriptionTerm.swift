@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package import TidebellWire
+import TidebellWire
 
-/// What a query subscription is found by: the value its most selective filter
-/// asks a field to have, as text.
+/// What a query subscription is found by: something that its most selective filter
+/// asks of a field, as text.
 ///
-/// Guarantee: a record that passes all filters has the subscription's term among
-/// its own. Not the other way round: long texts are cut, and other filters have
+/// Guarantee: a record that passes all filters has one of the subscription's terms among
+/// its own. Not the other way round: long texts are cut, ranges are widened, and other filters have
 /// their part; ``RecordView/verdict(on:)`` decides.
-package struct SubscriptionTerm: RawRepresentable, Sendable, Hashable {
+package struct SubscriptionTerm: RawRepresentable, Sendable, Hashable, Comparable {
     /// The term of a predicate that no index helps with; every record has it.
     package static let none = SubscriptionTerm(rawValue: "")
     /// The term of a predicate that nothing passes; no record has it.
@@ -15,148 +15,141 @@ package struct SubscriptionTerm: RawRepresentable, Sendable, Hashable {
 
     /// How many Unicode scalars of a value a term keeps.
     private static let valueLimit = 64
+    /// How many bytes of a key a term keeps, and the longest prefix that is looked up.
+    static let keyLimit = 24
 
     package let rawValue: String
     package init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Chooses the term of a predicate.
-    package init(of filters: [WireFilter]) {
-        guard !filters.contains(where: \.passesNothing) else {
-            self = .never
-            return
-        }
-        let terms = filters.compactMap(\.term)
-        self = terms.min { $0.rank < $1.rank }?.term ?? .none
-    }
-
-    /// How a term's value stands in its field.
-    fileprivate enum Position: String {
-        /// It is the field's value.
+    /// What a term says of its field; stored between the field's name, which has none of these, and
+    /// the rest.
+    enum Aspect: Character, CaseIterable {
+        /// Its value.
         case value = "="
-        /// It is among the field's elements.
+        /// One of its elements.
         case element = "@"
-    }
+        /// What its value begins with.
+        case start = "^"
+        /// What one of its elements begins with.
+        case elementStart = "%"
+        /// A part of all values in which its value lies.
+        case part = "~"
+        /// A bound that its value is not less than.
+        case floor = ">"
+        /// A bound that its value is less than.
+        case ceiling = "<"
+        /// A word of its text.
+        case word = "#"
+        /// A part of the globe in which its location lies.
+        case cell = "+"
 
-    fileprivate init?(_ field: String, _ position: Position, _ key: ComparisonKey?) {
-        let value: String
-        switch key {
-        case .text(let text): value = "s" + text.prefix(Self.valueLimit).string
-        case .name(let name): value = "r" + name.prefix(Self.valueLimit).string
-        case .number(.whole(let number)): value = "n\(number)"
-        case .number(.fraction(let number)): value = "n\(number)"
-        case .bytes, .place, nil: return nil
+        /// Whether a record may have as many as its list has elements, or its text has words.
+        var isOfMany: Bool {
+            switch self {
+            case .element, .elementStart, .word: true
+            case .value, .start, .part, .floor, .ceiling, .cell: false
+            }
         }
-        rawValue = field + position.rawValue + value
     }
 
-    /// What all terms of a field begin with, whatever its value.
-    fileprivate init(beginningOf field: String, _ position: Position) {
-        rawValue = field + position.rawValue
+    init(_ field: String, _ aspect: Aspect, _ value: String) {
+        rawValue = field + String(aspect.rawValue) + value
     }
 
-    /// What all terms of the same field begin with; nil for ``none`` and ``never``.
-    package var beginning: SubscriptionTerm? {
-        // No name of a field has either sign.
-        rawValue.firstIndex { $0 == "=" || $0 == "@" }
-            .map { SubscriptionTerm(rawValue: String(rawValue[...$0])) }
+    /// Creates the term of a value; nil for one that is equal to nothing.
+    init?(_ field: String, _ aspect: Aspect, _ key: ComparisonKey?) {
+        guard let key else { return nil }
+        let value =
+            switch key {
+            case .text(let text): "s" + text.prefix(Self.valueLimit).string
+            case .name(let name): "r" + name.prefix(Self.valueLimit).string
+            case .number(.whole(let number)): "n\(number)"
+            case .number(.fraction(let number)): "n\(number)"
+            case .bytes, .place: "k" + Self.hex(FieldIndexKey(key).rawValue.prefix(Self.keyLimit))
+            }
+        self.init(field, aspect, value)
+    }
+
+    /// Creates the term of a key, cut to ``keyLimit``.
+    init(_ field: String, _ aspect: Aspect, key: FieldIndexKey) {
+        self.init(field, aspect, Self.hex(key.rawValue.prefix(Self.keyLimit)))
+    }
+
+    private static func hex(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".unicodeScalars)
+        var text = String.UnicodeScalarView()
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 0xF)])
+        }
+        return String(text)
+    }
+
+    /// In the order of an engine's index: byte by byte.
+    package static func < (left: Self, right: Self) -> Bool {
+        left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
     }
 }
 
-extension WireFilter {
-    /// Whether no record passes, whatever it holds.
-    fileprivate var passesNothing: Bool {
-        (comparator == .in || comparator == .listContainsAny) && value.elements?.isEmpty == true
+/// What all terms that say the same of a field begin with: `place=`.
+package struct TermFamily: Sendable, Hashable {
+    /// The name as in schemas; empty for all text.
+    var field: String
+    var aspect: SubscriptionTerm.Aspect
+
+    /// The family of a term; nil for ``SubscriptionTerm/none`` and ``SubscriptionTerm/never``.
+    package init?(of term: SubscriptionTerm) {
+        let text = term.rawValue
+        guard let sign = text.utf8.firstIndex(where: { Self.aspects[$0] != nil }),
+            let aspect = Self.aspects[text.utf8[sign]]
+        else { return nil }
+        field = String(text[..<sign])
+        self.aspect = aspect
     }
 
-    /// The term the filter alone would give, and how little selective it is.
-    fileprivate var term: (term: SubscriptionTerm, rank: Int)? {
-        guard let (position, wanted) = indexable else { return nil }
-        let (name, isSystem) =
-            switch subject {
-            case .field(let name): (name, false)
-            case .system(let field): (field.schemaName, true)
-            case .allText: ("", false)
-            }
-        guard !name.isEmpty else { return nil }
-        let key = ComparisonKey(wanted, isName: isSystem)
-        return SubscriptionTerm(name, position, key).map { ($0, rank(position, key)) }
+    private static let aspects = Dictionary(
+        uniqueKeysWithValues: SubscriptionTerm.Aspect.allCases.map {
+            ($0.rawValue.asciiValue ?? 0, $0)
+        })
+
+    init(_ field: String, _ aspect: SubscriptionTerm.Aspect) {
+        self.field = field
+        self.aspect = aspect
     }
 
-    /// The value a record must have, or have among the elements of its field.
-    private var indexable: (SubscriptionTerm.Position, FieldValue)? {
-        switch comparator {
-        case .equals: (.value, value)
-        case .in where value.elements?.count == 1: value.elements.map { (.value, $0[0]) }
-        case .listContains: (.element, value)
-        case .listContainsAny where value.elements?.count == 1:
-            value.elements.map { (.element, $0[0]) }
-        case .listContainsAll: value.elements?.first.map { (.element, $0) }
-        default: nil
-        }
+    /// All of its terms.
+    package var terms: TermRange {
+        let sign = aspect.rawValue.asciiValue ?? 0
+        return TermRange(
+            first: SubscriptionTerm(field, aspect, ""),
+            // What is no sign may stand here too: nothing has it.
+            end: SubscriptionTerm(rawValue: field + String(Unicode.Scalar(sign + 1))))
     }
 
-    private func rank(_ position: SubscriptionTerm.Position, _ key: ComparisonKey?) -> Int {
-        if position == .element { return 5 }
-        return switch (subject, key) {
-        case (.system(.recordName), _): 0
-        // Everything of a user: of few users there may be many records.
-        case (.system(.createdUserRecordName), _), (.system(.modifiedUserRecordName), _): 4
-        case (_, .name): 1
-        case (_, .text): 2
-        // Numbers are often flags.
-        default: 3
-        }
+    /// Reads the name of a field as filters have it.
+    var subject: WireFilter.Subject {
+        guard !field.isEmpty else { return .allText }
+        let system = WireFilter.SystemField.allCases.first { $0.schemaName == field }
+        return system.map(WireFilter.Subject.system) ?? .field(field)
     }
 }
 
-/// The terms of a record, as far as so many may be.
-package struct RecordTerms: Sendable {
-    package fileprivate(set) var terms: Set<SubscriptionTerm> = []
-    /// What the terms of those of its fields begin with that would have brought too many.
-    package fileprivate(set) var beginnings: Set<SubscriptionTerm> = []
+/// Terms that stand beside one another.
+package struct TermRange: Sendable, Hashable {
+    package var first: SubscriptionTerm
+    /// The first term that is not in it.
+    package var end: SubscriptionTerm
+
+    func contains(_ term: SubscriptionTerm) -> Bool { first <= term && term < end }
 }
 
-extension RecordView {
-    /// The terms of all predicates the record might pass.
-    ///
-    /// As many as it has fields and elements of lists, and a few more.
-    package var terms: Set<SubscriptionTerm> {
-        var limit = Int.max
-        return systemTerms.union(terms(ofLists: false, limit: &limit).terms)
-            .union(terms(ofLists: true, limit: &limit).terms)
-    }
-
-    /// Those of them that do not depend on its fields.
-    package var systemTerms: Set<SubscriptionTerm> {
-        var terms: Set<SubscriptionTerm> = [.none]
-        for field in WireFilter.SystemField.allCases {
-            guard let value = value(of: .system(field)) else { continue }
-            let key = ComparisonKey(value, isName: true)
-            if let term = SubscriptionTerm(field.schemaName, .value, key) { terms.insert(term) }
+extension WireFilter.Subject {
+    /// The name that terms have for it.
+    var termName: String {
+        switch self {
+        case .field(let name): name
+        case .system(let field): field.schemaName
+        case .allText: ""
         }
-        return terms
-    }
-
-    /// Returns the terms of its fields, either of lists or of all others, and takes them from
-    /// `limit`; a field that has more values than are left there is known by what its terms
-    /// begin with.
-    package func terms(ofLists: Bool, limit: inout Int) -> RecordTerms {
-        var found = RecordTerms()
-        let position: SubscriptionTerm.Position = ofLists ? .element : .value
-        for (name, field) in fields where !field.isEncrypted {
-            let elements = field.value.elements
-            guard (elements != nil) == ofLists else { continue }
-            let values = elements ?? [field.value]
-            guard values.count <= limit else {
-                found.beginnings.insert(SubscriptionTerm(beginningOf: name, position))
-                continue
-            }
-            limit -= values.count
-            for value in values {
-                let term = SubscriptionTerm(name, position, ComparisonKey(value))
-                if let term { found.terms.insert(term) }
-            }
-        }
-        return found
     }
 }

@@ -224,14 +224,20 @@ package struct SubscriptionSummary: Sendable, Hashable {
 /// one of its terms are to be looked at.
 package struct SubscriptionTrigger: Sendable, Hashable {
     package var recordType: String
+    /// The term, or the first one of several that stand beside one another.
     package var term: SubscriptionTerm
-    /// Whether it stands for all terms that begin with ``term``, which then is a
-    /// ``SubscriptionTerm/beginning``.
-    package var isBeginning: Bool
+    /// The first term after these; nil for one alone.
+    package var end: SubscriptionTerm?
 
-    package init(recordType: String, term: SubscriptionTerm, isBeginning: Bool = false) {
+    /// Creates the trigger of one term.
+    package init(recordType: String, term: SubscriptionTerm) {
         self.recordType = recordType
         self.term = term
-        self.isBeginning = isBeginning
+    }
+
+    /// Creates the trigger of several terms.
+    package init(recordType: String, terms: TermRange) {
+        self.recordType = recordType
+        (term, end) = (terms.first, terms.end)
     }
 }

@@ -30,8 +30,8 @@ package struct SubscriptionKeys: Sendable, Hashable {
     package var zoneName: String?
     /// Of a query subscription.
     package var recordType: String?
-    /// Of a query subscription: one of the terms of the records it is about.
-    package var term: SubscriptionTerm
+    /// Of a query subscription: a record that it is about has one of them; never empty.
+    package var terms: [SubscriptionTerm]
     /// See ``WireSubscription/duplicateHash``.
     package var duplicateHash: UInt64
 
@@ -40,7 +40,7 @@ package struct SubscriptionKeys: Sendable, Hashable {
         kind = subscription.kind
         zoneName = subscription.zoneID?.zoneName
         recordType = subscription.recordType
-        term = SubscriptionTerm(of: subscription.filters)
+        terms = SubscriptionTerms(of: subscription.filters).terms
         duplicateHash = subscription.duplicateHash
     }
 }

@@ -188,19 +188,42 @@ package struct StoreCheck {
         try connection.each(
             """
             SELECT json, subscription_id, container, environment, scope,
-                (SELECT record_name FROM user WHERE user.id = subscription.user)
+                (SELECT record_name FROM user WHERE user.id = subscription.user), serial, term
             FROM subscription LEFT JOIN database ON database.id = subscription.database
             """
         ) { columns in
-            guard !StoredSubscription.isReadable(columns.bytes(0)) else { return true }
-            var problem = StoreProblem("the subscription is damaged (\(columns.text(1)))")
-            problem.container = columns.optionalText(2)
-            problem.environment = columns.optionalText(3)
-            problem.database = columns.optionalText(4)
-            problem.owner = columns.optionalText(5)
-            findings.add(problem)
+            let problem: String
+            if let stored = StoredSubscription(readable: columns.bytes(0)) {
+                guard try !isFiled(stored, under: columns.text(7), columns.int(6)) else {
+                    return true
+                }
+                problem = "changes may not find the subscription; save it anew"
+            } else {
+                problem = "the subscription is damaged"
+            }
+            var found = StoreProblem("\(problem) (\(columns.text(1)))")
+            found.container = columns.optionalText(2)
+            found.environment = columns.optionalText(3)
+            found.database = columns.optionalText(4)
+            found.owner = columns.optionalText(5)
+            findings.add(found)
             return true
         }
+    }
+
+    /// Whether a subscription has the further terms that belong to its first one.
+    private func isFiled(
+        _ stored: StoredSubscription, under first: String, _ serial: Int64
+    ) throws -> Bool {
+        // An older version has none.
+        guard try connection.database.tableExists("subscription_term") else { return true }
+        let further = Set(
+            try connection.rows("SELECT term FROM subscription_term WHERE serial = ?", serial) {
+                $0.text(0)
+            })
+        let terms = stored.keys.terms.map(\.rawValue)
+        // What was saved by an older version has another first term, or none, and no further ones.
+        return further == (terms.first == first ? Set(terms.dropFirst()) : [])
     }
 
     private mutating func readFiles() throws {

@@ -112,29 +112,13 @@ struct JSONText: Bindable {
         }
     }
 
-    /// Writes an array of pairs of type and term, for `json_each`; ``string(_:)`` reads
-    /// them.
-    init(terms triggers: Set<SubscriptionTrigger>) {
+    /// Writes an array of arrays of type, term and, where the trigger has one, end, for
+    /// `json_each`; ``string(_:)`` reads them.
+    init(_ triggers: some Collection<SubscriptionTrigger>) {
         bytes = JSONWriter.write(capacity: 2 + 60 * triggers.count) { writer in
             writer.array(triggers) { writer, trigger in
-                writer.array([trigger.recordType, trigger.term.rawValue]) {
-                    $0.string(Self.escaped($1))
-                }
-            }
-        }
-    }
-
-    /// Writes an array of types, each with the first text that begins with a term and the
-    /// first one after all that do, for `json_each`; ``string(_:)`` reads them.
-    init(beginnings triggers: Set<SubscriptionTrigger>) {
-        bytes = JSONWriter.write(capacity: 2 + 60 * triggers.count) { writer in
-            writer.array(triggers) { writer, trigger in
-                let first = trigger.term.rawValue
-                var end = first.unicodeScalars
-                // An equals or an at sign: the scalar after it is a byte, too.
-                let sign = end.removeLast()
-                end.append(Unicode.Scalar(UInt8(truncatingIfNeeded: sign.value) + 1))
-                writer.array([trigger.recordType, first, String(end)]) {
+                let end = trigger.end.map { [$0.rawValue] } ?? []
+                writer.array([trigger.recordType, trigger.term.rawValue] + end) {
                     $0.string(Self.escaped($1))
                 }
             }

@@ -67,6 +67,7 @@ enum ScopeRules {
         ],
         "zone": [database("row.database")],
         "subscription": [database("row.database")],
+        "subscription_term": [database("row.database")],
         "outbox": [database("row.database")],
         "outbox_queue": [database("row.database")],
         "told": [database("(SELECT database FROM outbox WHERE id = row.change)")],

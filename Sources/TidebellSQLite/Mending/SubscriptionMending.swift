@@ -87,7 +87,8 @@ struct SubscriptionMending {
         let isHeld = try writer.first(
             "SELECT 1 FROM subscription WHERE serial = ?", row.int(0)
         ) { _ in true }
-        guard isHeld != nil || alsoUnknown, StoredSubscription.isReadable(row.bytes(10)) else {
+        guard isHeld != nil || alsoUnknown, StoredSubscription(readable: row.bytes(10)) != nil
+        else {
             return
         }
         try writer.run(

@@ -9,9 +9,11 @@ import TidebellCore
 /// until the file is copied (`VACUUM`).
 struct TableMending {
     /// The tables that can be made anew: their rows stand in indexes too, and show what is
-    /// missing; those of indexes of fields are built again from records.
+    /// missing; those of indexes of fields are built again from records, further terms from
+    /// subscriptions.
     static let tables = [
-        "record", "reference", "asset_use", "subscription", "field_index", "field_index_entry",
+        "record", "reference", "asset_use", "subscription", "subscription_term", "field_index",
+        "field_index_entry",
     ]
 
     /// In a transaction of its own, in which it has met no damage.
@@ -32,6 +34,8 @@ struct TableMending {
             case "record": try RecordMending(writer: writer, reader: reader).run(&mend)
             case "subscription":
                 try SubscriptionMending(writer: writer, reader: reader).run(&mend)
+                try fileSubscriptions()
+            case "subscription_term": try fileSubscriptions()
             case "field_index", "field_index_entry": try forgetIndexes(besides: table)
             default:
                 try copyRows(of: table)
@@ -81,6 +85,33 @@ struct TableMending {
             try makeAnew(other)
         }
         try writer.run("UPDATE zone SET indexed = 0 WHERE indexed = 1")
+    }
+
+    /// Makes the further terms of all subscriptions anew.
+    private func fileSubscriptions() throws {
+        guard try writer.database.tableExists("subscription_term") else { return }
+        try makeAnew("subscription_term")
+        var start = SubscriptionSerial.start
+        while true {
+            let page = try writer.rows(
+                """
+                SELECT serial, database, json FROM subscription
+                WHERE kind = 'query' AND serial > ? ORDER BY serial LIMIT 100
+                """, start
+            ) { columns in
+                (
+                    serial: try columns.value(0) as SubscriptionSerial,
+                    database: try columns.value(1) as DatabaseID, json: columns.bytes(2)
+                )
+            }
+            guard let last = page.last?.serial else { return }
+            for (serial, database, json) in page {
+                // What cannot be read fires nothing.
+                try StoredSubscription(readable: json)?.keys.putFurtherTerms(
+                    of: serial, in: database, writer)
+            }
+            start = last
+        }
     }
 
     // MARK: Tables whose rows stand whole in an index

@@ -195,6 +195,7 @@ struct SchemaSteps: Sendable {
         .schemas,
         .fieldIndexes,
         .appSignInMethods,
+        .subscriptionTerms,
     ])
 
     /// Who asked for access to a share, or may not, as JSON of Core's.

@@ -52,22 +52,37 @@ extension SQLiteReading {
         in database: DatabaseID, zoneName: String, triggers: Set<SubscriptionTrigger>,
         after serial: SubscriptionSerial, limit: Int
     ) throws -> [SubscriptionOutline] {
-        let beginnings = triggers.filter(\.isBeginning)
-        var terms = triggers
-        if !beginnings.isEmpty {
-            // What a beginning finds is not to be found twice.
-            terms = triggers.filter { trigger in
-                guard !trigger.isBeginning else { return false }
-                guard let beginning = trigger.term.beginning else { return true }
-                return !beginnings.contains(
-                    SubscriptionTrigger(
-                        recordType: trigger.recordType, term: beginning, isBeginning: true))
+        try connection.rows(
+            StoredSubscription.concerned, database, zoneName,
+            JSONText(triggers.filter { $0.end == nil }), serial, limit,
+            JSONText(triggers.filter { $0.end != nil })
+        ) { SubscriptionOutline(serial: try $0.value(0), user: try $0.value(1)) }
+    }
+
+    package func termFamilies(
+        in database: DatabaseID, zoneName: String, recordType: String, limit: Int
+    ) throws -> Set<TermFamily>? {
+        var families: Set<TermFamily> = []
+        for sql in [StoredSubscription.nextTerm, StoredSubscription.nextFurtherTerm] {
+            for zone in [StoredSubscription.noZone, zoneName] {
+                var start = SubscriptionTerm.never
+                // One look for each family: the next one begins after the last of its terms.
+                while let term = try connection.first(
+                    sql, database, zone, recordType, start,
+                    read: { SubscriptionTerm(rawValue: $0.text(0)) })
+                {
+                    guard let family = TermFamily(of: term) else {
+                        // What is nobody's is after what was asked for.
+                        start = SubscriptionTerm(rawValue: term.rawValue + " ")
+                        continue
+                    }
+                    families.insert(family)
+                    guard families.count <= limit else { return nil }
+                    start = family.terms.end
+                }
             }
         }
-        return try connection.rows(
-            StoredSubscription.concerned, database, zoneName, JSONText(terms: terms), serial,
-            limit, JSONText(beginnings: beginnings)
-        ) { SubscriptionOutline(serial: try $0.value(0), user: try $0.value(1)) }
+        return families
     }
 
     package func subscriptions(
@@ -187,49 +202,66 @@ extension StoredSubscription {
         WHERE database = ? AND kind IN ('zone', 'query') AND zone_name = ?
         """
 
-    /// Each part is one range of the index `subscription_trigger`.
+    /// Each part is one range of the index `subscription_trigger`, or of the table of further
+    /// terms.
     ///
     /// Of one trigger there may be a million: each range is read no further than
     /// the page may reach, and only the page's rows are read beyond the index, of which
     /// the JSON is the last column: it is not touched.
     static let concerned = """
         SELECT subscription.serial, subscription.user FROM (
-            SELECT serial FROM \(byTrigger)
-            WHERE database = ?1 AND kind = 'database' AND serial > ?4
-            UNION ALL
-            SELECT serial FROM \(byTrigger)
-            WHERE database = ?1 AND kind = 'zone' AND zone_name = ?2 AND serial > ?4
-            UNION ALL
-            \(concernedQueries(zoneName: "'\(noZone)'"))
-            UNION ALL
-            \(concernedQueries(zoneName: "?2"))
-            UNION ALL
-            \(concernedQueries(zoneName: "'\(noZone)'", areBeginnings: true))
-            UNION ALL
-            \(concernedQueries(zoneName: "?2", areBeginnings: true))
-            ORDER BY serial LIMIT ?5
+            SELECT DISTINCT serial FROM (
+                SELECT serial FROM \(byTrigger)
+                WHERE database = ?1 AND kind = 'database' AND serial > ?4
+                UNION ALL
+                SELECT serial FROM \(byTrigger)
+                WHERE database = ?1 AND kind = 'zone' AND zone_name = ?2 AND serial > ?4
+                \(concernedQueries)
+            ) AS page ORDER BY serial LIMIT ?5
         ) AS page CROSS JOIN subscription ON subscription.serial = page.serial
         ORDER BY page.serial
         """
 
-    /// The first query subscriptions of each trigger. Those of a beginning are all looked at
+    /// The first query subscriptions of each trigger. Those of several terms are all looked at
     /// in the index, since it is in the order of the terms.
-    private static func concernedQueries(zoneName: String, areBeginnings: Bool = false) -> String {
+    private static let concernedQueries: String = {
         func text(_ index: Int) -> String { JSONText.string("wanted.value ->> \(index)") }
-        let term =
-            areBeginnings ? "term >= \(text(1)) AND term < \(text(2))" : "term = \(text(1))"
-        let wanted = areBeginnings ? "?6" : "?3"
-        return """
-            SELECT found.serial
-            FROM json_each(\(wanted)) AS wanted CROSS JOIN subscription AS found ON found.serial IN (
-                SELECT serial FROM \(byTrigger)
-                WHERE database = ?1 AND kind = 'query' AND zone_name = \(zoneName)
-                    AND record_type = \(text(0)) AND \(term)
-                    AND serial > ?4
-                ORDER BY serial LIMIT ?5
-            )
-            """
-    }
+        var parts = ""
+        for source in ["\(byTrigger) WHERE kind = 'query' AND", "subscription_term WHERE"] {
+            for zoneName in ["'\(noZone)'", "?2"] {
+                for (wanted, term) in [
+                    ("?3", "term = \(text(1))"),
+                    ("?6", "term >= \(text(1)) AND term < \(text(2))"),
+                ] {
+                    parts += """
+                        UNION ALL
+                        SELECT found.serial
+                        FROM json_each(\(wanted)) AS wanted
+                            CROSS JOIN subscription AS found ON found.serial IN (
+                                SELECT serial FROM \(source) database = ?1
+                                    AND zone_name = \(zoneName) AND record_type = \(text(0))
+                                    AND \(term) AND serial > ?4
+                                ORDER BY serial LIMIT ?5
+                            )
+
+                        """
+                }
+            }
+        }
+        return parts
+    }()
+
+    /// The first term of query subscriptions that is not before another.
+    fileprivate static let nextTerm = """
+        SELECT term FROM \(byTrigger)
+        WHERE database = ? AND kind = 'query' AND zone_name = ? AND record_type = ? AND term > ?
+        ORDER BY term LIMIT 1
+        """
+    fileprivate static let nextFurtherTerm = """
+        SELECT term FROM subscription_term
+        WHERE database = ? AND zone_name = ? AND record_type = ? AND term > ?
+        ORDER BY term LIMIT 1
+        """
 
     /// Reads a row of a statement above.
     init(_ columns: Columns) throws {
@@ -241,11 +273,13 @@ extension StoredSubscription {
         )
     }
 
-    /// Whether the bytes of a row are a subscription.
-    static func isReadable(_ encoded: [UInt8]) -> Bool {
+    /// Reads the bytes of a row, of which nobody asks whose it is; nil where they are no
+    /// subscription.
+    init?(readable encoded: [UInt8]) {
         let (nobody, nowhere) = (UserID(rawValue: 0), DatabaseID(rawValue: 0))
         let read = try? StoredSubscription(
             serial: .start, database: nowhere, user: nobody, encoded: encoded)
-        return read != nil
+        guard let read else { return nil }
+        self = read
     }
 }

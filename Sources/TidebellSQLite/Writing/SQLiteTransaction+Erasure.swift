@@ -132,6 +132,7 @@ extension SQLiteTransaction {
     private func eraseDatabase(_ database: DatabaseID) throws {
         try connection.run("DELETE FROM outbox WHERE database = ?", database)
         try connection.run("DELETE FROM outbox_queue WHERE database = ?", database)
+        try connection.run(Self.forgetTerms("database = ?"), database)
         try connection.run("DELETE FROM subscription WHERE database = ?", database)
         try connection.run("DELETE FROM shared_zone WHERE database = ?", database)
         try connection.run("DELETE FROM database WHERE id = ?", database)

@@ -8,7 +8,7 @@ extension SQLiteTransaction {
         for stored in subscriptions {
             let keys = stored.keys
             let encoded = stored.encoded
-            try connection.run(
+            let serial: SubscriptionSerial? = try connection.first(
                 """
                 INSERT INTO subscription
                     (database, user, subscription_id, kind, zone_name, record_type, term,
@@ -19,11 +19,16 @@ extension SQLiteTransaction {
                     record_type = excluded.record_type, term = excluded.term,
                     duplicate_hash = excluded.duplicate_hash, bytes = excluded.bytes,
                     json = excluded.json
+                RETURNING serial
                 """,
                 stored.database, stored.user, stored.subscription.subscriptionID, keys.kind,
-                keys.zoneName ?? StoredSubscription.noZone, keys.recordType, keys.term,
-                Int64(bitPattern: keys.duplicateHash), encoded.count, JSONText(bytes: encoded)
-            )
+                keys.zoneName ?? StoredSubscription.noZone, keys.recordType,
+                keys.terms.first ?? .none, Int64(bitPattern: keys.duplicateHash), encoded.count,
+                JSONText(bytes: encoded)
+            ) { try $0.value(0) }
+            guard let serial else { preconditionFailure("what was saved has a serial") }
+            try connection.run(Self.forgetTerms("serial = ?"), serial)
+            try keys.putFurtherTerms(of: serial, in: stored.database, connection)
         }
         for database in Set(subscriptions.map(\.database)) { try countKinds(in: database) }
     }
@@ -33,13 +38,9 @@ extension SQLiteTransaction {
     ) throws {
         hasQuietChange = true
         for id in ids {
-            try connection.run(
-                """
-                DELETE FROM subscription
-                WHERE database = ? AND user = ? AND subscription_id = ?
-                """,
-                database, user, id.text
-            )
+            let which = "database = ? AND user = ? AND subscription_id = ?"
+            try connection.run(Self.forgetTerms(which), database, user, id.text)
+            try connection.run("DELETE FROM subscription WHERE \(which)", database, user, id.text)
         }
         try countKinds(in: database)
     }
@@ -54,7 +55,10 @@ extension SQLiteTransaction {
         let found = try readSubscriptions(serials)
         // NB: with one on a damaged page the zone stays: SQLite writes no more then.
         let removed = serials.filter { !found.unreadable.contains($0) }
-        try connection.run(Self.remove, JSONText(removed.map(\.rawValue)))
+        let which = "serial IN (SELECT value FROM json_each(?) AS wanted)"
+        for sql in [Self.forgetTerms(which), "DELETE FROM subscription WHERE \(which)"] {
+            try connection.run(sql, JSONText(removed.map(\.rawValue)))
+        }
         try countKinds(in: database)
         return found.subscriptions
     }
@@ -77,12 +81,10 @@ extension SQLiteTransaction {
         ) { try $0.value(0) }
         var count = 0
         for database in databases {
+            let which = "database = ? AND user IN (SELECT id FROM user WHERE account = ?)"
+            try connection.run(Self.forgetTerms(which), database, account)
             count += try connection.rows(
-                """
-                DELETE FROM subscription WHERE database = ?
-                    AND user IN (SELECT id FROM user WHERE account = ?) RETURNING 1
-                """,
-                database, account
+                "DELETE FROM subscription WHERE \(which) RETURNING 1", database, account
             ) { $0.int(0) }.count
             try countKinds(in: database)
         }
@@ -94,9 +96,13 @@ extension SQLiteTransaction {
         try connection.run(Self.countKinds, database)
     }
 
-    private static let remove = """
-        DELETE FROM subscription WHERE serial IN (SELECT value FROM json_each(?) AS wanted)
+    /// What takes the further terms of some subscriptions away, before these go.
+    static func forgetTerms(_ which: String) -> String {
         """
+        DELETE FROM subscription_term
+        WHERE serial IN (SELECT serial FROM subscription WHERE \(which))
+        """
+    }
 
     private static let countKinds: String = {
         let kinds = WireSubscription.Kind.allCases.map { kind in
@@ -110,4 +116,21 @@ extension SQLiteTransaction {
             WHERE id = ?
             """
     }()
+}
+
+extension SubscriptionKeys {
+    /// Files a subscription under its terms but the first.
+    func putFurtherTerms(
+        of serial: SubscriptionSerial, in database: DatabaseID, _ connection: Connection
+    ) throws {
+        guard let recordType else { return }
+        for term in terms.dropFirst() {
+            try connection.run(
+                """
+                INSERT INTO subscription_term (database, zone_name, record_type, term, serial)
+                VALUES (?, ?, ?, ?, ?)
+                """,
+                database, zoneName ?? StoredSubscription.noZone, recordType, term, serial)
+        }
+    }
 }

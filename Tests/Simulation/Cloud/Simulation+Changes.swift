@@ -183,7 +183,7 @@ extension Trigger {
 
 extension Filter {
     /// The filter as the API takes it.
-    fileprivate var wire: WireFilter {
+    var wire: WireFilter {
         func number(_ group: Int) -> FieldValue { .int64(Int64(group)) }
         let subject = WireFilter.Subject.field("group")
         return switch self {

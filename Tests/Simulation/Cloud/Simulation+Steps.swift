@@ -113,6 +113,10 @@ extension Simulation {
         case .putBack(let backup): try await putBack(backup)
         case .cut(let commits, let torn): try await cut(commits, torn: torn)
         case .sharing(let action): try await perform(action)
+        case .query(let writer, let site, let query, let isSorted, let page, let between):
+            try await self.query(
+                writer, site, query, isSorted: isSorted, page: page, between: between)
+        case .indexing(let indexing): try await perform(indexing)
         }
     }
 

@@ -80,13 +80,7 @@ extension Subscription {
     }
 
     private func passes(_ fact: Fact) -> Bool {
-        switch trigger.filter {
-        case nil: true
-        case .equals(let group): fact.group == group
-        case .notEquals(let group): fact.group != group
-        case .atLeast(let group): fact.group >= group
-        case .among(let one, let other): fact.group == one || fact.group == other
-        }
+        trigger.filter?.passes(fact.group) ?? true
     }
 
     private func firesOn(_ fact: Fact) -> Bool {
@@ -94,6 +88,18 @@ extension Subscription {
         case .created: trigger.firesOn.contains(.create)
         case .updated: trigger.firesOn.contains(.update)
         case .deleted: trigger.firesOn.contains(.delete)
+        }
+    }
+}
+
+extension Filter {
+    /// Whether a record of a group passes.
+    func passes(_ group: Int) -> Bool {
+        switch self {
+        case .equals(let wanted): group == wanted
+        case .notEquals(let other): group != other
+        case .atLeast(let least): group >= least
+        case .among(let one, let other): group == one || group == other
         }
     }
 }

@@ -67,6 +67,9 @@ indirect enum Action: Sendable, Hashable {
     /// The server dies, and the write-ahead log loses its last commits.
     case cut(commits: Int, torn: Int)
     case sharing(SharingAction)
+    /// A query is asked page by page, and something happens between two pages.
+    case query(Writer, Site, GroupQuery, isSorted: Bool, page: Int, between: [Action])
+    case indexing(Indexing)
 }
 
 /// What happens between two stages of a pass.
@@ -231,6 +234,10 @@ extension Action: CustomStringConvertible {
         case .cut(let commits, let torn):
             "the log is cut \(commits) commits before its end, and \(torn) bytes"
         case .sharing(let action): "\(action)"
+        case .query(let writer, let site, let query, let isSorted, let page, let between):
+            "\(writer) asks \(site) for \(query)\(isSorted ? ", sorted" : ""), \(page) at a time; "
+                + "meanwhile: \(between.map(\.description))"
+        case .indexing(let indexing): "\(indexing)"
         }
     }
 }

@@ -24,6 +24,8 @@ package struct Walk: Sendable, Hashable {
     let pipelines: Int
     /// Whether zones are shared, which is all that happens then.
     let hasSharing: Bool
+    /// Whether queries are asked, and indexes come and go.
+    let hasQueries: Bool
     /// How many records follow what is above them with the save itself.
     let movedRecords: Int
     var steps: [Step]
@@ -32,7 +34,7 @@ package struct Walk: Sendable, Hashable {
     /// older moments.
     package init(
         seed: UInt64, hasReturns: Bool = false, isWide: Bool = false, pipelines: Int = 1,
-        hasSharing: Bool = false
+        hasSharing: Bool = false, hasQueries: Bool = false
     ) {
         var planner = Planner(seed: seed)
         self.seed = seed
@@ -44,6 +46,7 @@ package struct Walk: Sendable, Hashable {
         self.isWide = isWide
         self.pipelines = pipelines
         self.hasSharing = hasSharing
+        self.hasQueries = hasQueries
         movedRecords = hasSharing ? planner.dice.pick([0, 0, 1, 2, 3, 400]) : Limits().movedRecords
         guard !hasSharing else {
             steps = planner.sharedSteps()
@@ -54,6 +57,7 @@ package struct Walk: Sendable, Hashable {
         while steps.count < count { steps.append(planner.step()) }
         if hasReturns { steps = planner.returns(among: steps) }
         if isWide { steps = planner.widened(steps) }
+        if hasQueries { steps = planner.queried(steps) }
         if pipelines > 1 { steps = planner.sharing(steps, among: pipelines) }
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
-import TidebellCore
 import TidebellWire
+
+@testable import TidebellCore
 
 @Suite("records/query: continuation markers")
 struct QueryMarkerTests {
@@ -81,6 +82,41 @@ struct QueryMarkerTests {
         try await bench.makeZone("Notes", otto)
         #expect(try await bench.error(of: sorted, after: marker, call: otto) == refusal)
         #expect(try await bench.query(sorted, limit: 2, after: marker).names == ["b", "c"])
+    }
+
+    @Test(
+        "QUERY-17: a marker of an index belongs to its query and its user, and a forged one shows nothing of others"
+    )
+    func indexMarkers() async throws {
+        let bench = try await bench()
+        let otto = bench.call(bench.otto)
+        try await bench.makeZone("Notes", otto)
+        let query = WireQuery(
+            recordType: "Note", filters: [WireFilter(.greaterThan, .field("title"), .string("a"))])
+        try await bench.buildIndex("value title", in: "Notes")
+        let (page, report) = try await bench.explained(query, zone: "Notes", limit: 1)
+        #expect(page.names == ["b"] && report.uses.count == 1)
+        let marker = try #require(page.continuationMarker)
+        #expect(try await bench.error(of: query, after: marker, call: otto) == .foreignMarker)
+        var other = query
+        other.filters[0].value = .string("b")
+        #expect(try await bench.error(of: other, after: marker) == .foreignMarker)
+        // Whoever makes up a marker of their own query that names somebody else's zone.
+        let real = try #require(QueryMarker(text: marker, sealedBy: otto.markerSeal))
+        let theirs = QueryRecords.Request(query: query, zoneID: ZoneID(zoneName: "Notes"))
+        let hash = theirs.hash(in: try otto.database().key, for: otto)
+        guard case .entry(var place) = real.position else {
+            Issue.record("\(real)")
+            return
+        }
+        for source in [0, 7, -1] {
+            place.source = source
+            let forged = QueryMarker(query: hash, position: .entry(place))
+                .text(sealedBy: otto.markerSeal)
+            let found = try? await bench.query(query, after: forged, call: otto)
+            #expect(found?.names ?? [] == [])
+        }
+        #expect(try await bench.query(query, after: marker).names == ["c", "d"])
     }
 
     @Test("A zone that was made again under its name is read from its beginning")

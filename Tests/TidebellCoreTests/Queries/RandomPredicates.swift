@@ -6,9 +6,12 @@ import TidebellWire
 /// Records and filters from a small world, so that they often meet.
 struct RandomPredicates {
     private var generator: SeededGenerator
+    /// Whether values may lie far apart, too, and texts may be long.
+    private let isWide: Bool
 
-    init(seed: UInt64) {
+    init(seed: UInt64, isWide: Bool = false) {
         generator = SeededGenerator(seed: seed)
+        self.isWide = isWide
     }
 
     private static let fieldNames = ["a", "b", "c", "d"]
@@ -23,6 +26,7 @@ struct RandomPredicates {
 
     mutating func below(_ bound: Int) -> Int { generator.below(bound) }
 
+    /// A record, now and then with a place that is nowhere on Earth.
     mutating func record() -> RecordView {
         var record = RecordView(
             name: pick(Self.names), type: pick(["A", "B"]), created: stamp(), modified: stamp(),
@@ -33,10 +37,21 @@ struct RandomPredicates {
                 below(3) == 0 ? list() : scalar(), isEncrypted: below(12) == 0
             )
         }
+        if isWide, below(10) == 0 {
+            record.fields["a"] = Field(.location(WireLocation(latitude: 91, longitude: 178)))
+        }
         return record
     }
 
-    mutating func filters() -> [WireFilter] { (0..<below(4)).map { _ in filter() } }
+    mutating func filters() -> [WireFilter] {
+        guard isWide, below(3) == 0 else { return (0..<below(4)).map { _ in filter() } }
+        let subject = subject()
+        // BETWEEN, now and then of nothing.
+        return [
+            WireFilter(pick([.greaterThan, .greaterThanOrEquals]), subject, scalar()),
+            WireFilter(pick([.lessThan, .lessThanOrEquals]), subject, scalar()),
+        ]
+    }
 
     mutating func filter() -> WireFilter {
         let comparator =
@@ -48,7 +63,8 @@ struct RandomPredicates {
             switch comparator.operand {
             case .scalar, .element: scalar()
             case .choices, .list: list()
-            case .prefix, .tokens: .string(pick(Self.texts))
+            case .prefix: .string(String(text().prefix(1 + below(40))))
+            case .tokens: .string(text())
             case .location: .location(location())
             }
         let distance = pick([1000.0, 300_000, 30_000_000])
@@ -70,15 +86,37 @@ struct RandomPredicates {
     }
 
     private mutating func location() -> WireLocation {
-        WireLocation(latitude: Double(below(3)), longitude: Double(below(3)) + 178)
+        guard isWide, below(2) == 0 else {
+            return WireLocation(latitude: Double(below(3)), longitude: Double(below(3)) + 178)
+        }
+        return WireLocation(
+            latitude: Double(below(181) - 90), longitude: Double(below(361) - 180))
+    }
+
+    private mutating func text() -> String {
+        guard isWide, below(2) == 0 else { return pick(Self.texts) }
+        let stem = pick([
+            "", "Sea ", "https://example.org/notes/", String(repeating: "\u{e9}", count: 70),
+        ])
+        return stem + pick(["", "a", "B", "10", "low tide"]) + String(below(12))
+    }
+
+    private mutating func integer() -> Int64 {
+        guard isWide, below(2) == 0 else { return pick(Self.integers) }
+        switch below(4) {
+        case 0: return Int64(below(40)) - 20
+        case 1: return Int64(below(100_000)) - 50_000
+        case 2: return 1_700_000_000_000 + Int64(below(10_000_000))
+        default: return pick([.min, .max, .max - 1])
+        }
     }
 
     private mutating func scalar() -> FieldValue {
         switch below(8) {
-        case 0, 1: .string(pick(Self.texts))
-        case 2: .int64(pick(Self.integers))
-        case 3: .double(pick(Self.doubles))
-        case 4: .timestamp(Int64(below(3)))
+        case 0, 1: .string(text())
+        case 2: .int64(integer())
+        case 3: .double(isWide && below(2) == 0 ? Double(integer()) / 4 : pick(Self.doubles))
+        case 4: .timestamp(isWide ? integer() : Int64(below(3)))
         case 5: .bytes(pick([[], [1], [1, 2]]))
         case 6:
             .reference(
@@ -94,7 +132,8 @@ struct RandomPredicates {
         let first = scalar()
         let type = first.type?.list
         var elements: [FieldValue] = []
-        for _ in 0..<below(4) {
+        let count = isWide && below(20) == 0 ? 150 : below(4)
+        for _ in 0..<count {
             var next = scalar()
             while next.type != first.type { next = scalar() }
             elements.append(next)

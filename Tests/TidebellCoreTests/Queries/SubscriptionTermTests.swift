@@ -6,7 +6,7 @@ import TidebellWire
 @Suite("Terms of subscriptions")
 struct SubscriptionTermTests {
     private func term(_ filters: WireFilter...) -> String {
-        SubscriptionTerm(of: filters).rawValue
+        SubscriptionTerms(of: filters).terms.map(\.rawValue).joined(separator: " ")
     }
 
     @Test("A predicate is found by its most selective equality")
@@ -39,19 +39,63 @@ struct SubscriptionTermTests {
         #expect(equals(.string(long)) == "f=s" + String(repeating: "x", count: 64))
     }
 
-    @Test("One choice is an equality; without any there is no term; with none there is no hope")
+    @Test("SUB-23: several choices are several terms, one list element is enough, none are none")
     func lists() {
         let one = FieldValue.list(.stringList, [.string("A")])
-        let two = FieldValue.list(.stringList, [.string("A"), .string("B")])
+        let two = FieldValue.list(.stringList, [.string("B"), .string("A"), .string("a")])
         let empty = FieldValue.list(.stringList, [])
         #expect(term(WireFilter(.in, .field("f"), one)) == "f=sa")
-        #expect(term(WireFilter(.in, .field("f"), two)) == "")
-        #expect(term(WireFilter(.listContainsAny, .field("f"), one)) == "f@sa")
-        #expect(term(WireFilter(.listContainsAll, .field("f"), two)) == "f@sa")
+        #expect(term(WireFilter(.in, .field("f"), two)) == "f=sa f=sb")
+        #expect(term(WireFilter(.listContainsAny, .field("f"), two)) == "f@sa f@sb")
+        #expect(term(WireFilter(.listContainsAll, .field("f"), two)) == "f@sb")
         #expect(term() == "")
-        #expect(term(WireFilter(.notEquals, .field("f"), .string("a"))) == "")
         #expect(term(.nothing) == "!")
         #expect(term(WireFilter(.listContainsAny, .field("f"), empty)) == "!")
-        #expect(!RecordView(name: "r", type: "T").terms.contains(.never))
+    }
+
+    @Test("SUB-23: bounds, ranges, prefixes, words and places have terms of their own")
+    func ranges() {
+        func at(_ comparator: WireFilter.Comparator, _ value: FieldValue) -> WireFilter {
+            WireFilter(comparator, .field("f"), value)
+        }
+        // A kind of keys, the bits of a double, and what an integer has beyond it.
+        let two = "10c000000000000000" + "0000"
+        #expect(term(at(.greaterThan, .int64(2))) == "f>\(two)")
+        #expect(term(at(.greaterThanOrEquals, .double(2))) == "f>\(two)")
+        #expect(term(at(.lessThan, .int64(2))) == "f<\(two)00")
+        #expect(
+            term(at(.greaterThan, .int64(2)), at(.lessThan, .int64(3)))
+                == "f~10.50.3000 f~10.50.3001 f~10.50.3002")
+        #expect(term(at(.greaterThan, .int64(3)), at(.lessThan, .int64(2))) == "!")
+        #expect(term(at(.beginsWith, .string("Ab"))) == "f^116162")
+        #expect(term(at(.listMemberBeginsWith, .string("Ab"))) == "f%116162")
+        #expect(term(at(.containsAllTokens, .string("a lowest tide"))) == "f#116c6f77657374")
+        #expect(
+            term(at(.containsAnyTokens, .string("low tide"))) == "f#116c6f77 f#1174696465")
+        #expect(term(WireFilter(.containsAllTokens, .allText, .string("low"))) == "#116c6f77")
+        let near = WireFilter(
+            .near, .field("f"), .location(WireLocation(latitude: 1, longitude: 2)), distance: 1000)
+        let cells = SubscriptionTerms(of: [near]).terms.map(\.rawValue)
+        #expect(cells.allSatisfy { $0.hasPrefix("f+20.") } && (1...8).contains(cells.count))
+    }
+
+    @Test(
+        "SUB-23: what only excludes, asks for no beginning or for too much has no term, and says why"
+    )
+    func fallBack() {
+        let many = FieldValue.list(.int64List, (0..<101).map { .int64($0) })
+        let filters = [
+            WireFilter(.notEquals, .field("f"), .string("a")),
+            WireFilter(.beginsWith, .field("g"), .string("")),
+            WireFilter(.in, .field("h"), many),
+        ]
+        let terms = SubscriptionTerms(of: filters)
+        #expect(terms.terms == [.none])
+        #expect(
+            terms.reasonAgainst
+                == "NOT_EQUALS on 'f' only excludes, BEGINS_WITH on 'g' asks for no "
+                + "beginning, IN on 'h' asks for one of more than 100 values")
+        #expect(SubscriptionTerms(of: []).reasonAgainst == nil)
+        #expect(SubscriptionTerms(of: [filters[0], .nothing]).reasonAgainst == nil)
     }
 }

@@ -55,6 +55,39 @@ import TidebellWire
         }
     }
 
+    @Test("SUB-23: what no index finds is counted for each change, and an explanation says why")
+    func unindexed() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            let tide = WireFilter.Subject.field("tide")
+            for (id, filters) in [
+                ("all", []), ("low", [WireFilter(.equals, tide, .string("low"))]),
+                ("not", [WireFilter(.notEquals, tide, .string("low"))]),
+                ("other", [WireFilter(.notIn, tide, .list(.stringList, [.string("low")]))]),
+            ] {
+                try await world.subscribe(anna, .query, id: id, type: "FeedItem", filters: filters)
+            }
+            for name in ["a", "b"] {
+                try await world.change(
+                    anna, .records([change(name, .created, tide: "low")]), origin: nil)
+            }
+            #expect(
+                try await delivered(to: anna, in: world) == ["all a", "low a", "all b", "low b"])
+            #expect(world.tally.values["tidebell.push.subscriptions.unindexed"] == 4)
+            let explained = try await world.explained().changes.first?.subscriptions ?? []
+            let notes = Dictionary(
+                uniqueKeysWithValues: explained.map { ($0.subscriptionID, $0.unindexed) })
+            let why = "no index finds it, so every change of a 'FeedItem' is held against it: "
+            #expect(
+                notes == [
+                    "all": nil, "low": nil, "not": why + "NOT_EQUALS on 'tide' only excludes",
+                    "other": why + "NOT_IN on 'tide' only excludes",
+                ])
+            let lines = try await world.lines()
+            #expect(lines.contains("      ! \(why)NOT_IN on 'tide' only excludes"))
+        }
+    }
+
     @Test("SUB-19: a firesOnce subscription waits for the record that passes its filters")
     func firesOnce() async throws {
         try await World.run { world in

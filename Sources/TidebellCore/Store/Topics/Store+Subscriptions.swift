@@ -23,11 +23,11 @@ package protocol SubscriptionReading {
 
     /// Returns outlines of the subscriptions of all users that a change in the zone can
     /// concern, those after `serial`, in the order of their serials, at most
-    /// `limit`: database kinds, those on the zone, and query kinds without zone or
-    /// on it; of query kinds only those whose type and term are a trigger's.
+    /// `limit`, each once: database kinds, those on the zone, and query kinds without zone or
+    /// on it; of query kinds only those whose type and one of whose terms are a trigger's.
     ///
     /// Cost grows with what is returned and with the triggers, not with what
-    /// exists.
+    /// exists; of a trigger of several terms, with all that have them.
     func subscriptionOutlines(
         in database: DatabaseID,
         zoneName: String,
@@ -35,6 +35,14 @@ package protocol SubscriptionReading {
         after serial: SubscriptionSerial,
         limit: Int
     ) throws -> [SubscriptionOutline]
+
+    /// Returns of what families the terms are that query subscriptions of all users on a record
+    /// type have, without zone or on this one; nil where they are more than `limit`.
+    ///
+    /// Cost grows with the families, not with what exists.
+    func termFamilies(
+        in database: DatabaseID, zoneName: String, recordType: String, limit: Int
+    ) throws -> Set<TermFamily>?
 
     /// Reads subscriptions in the order of their serials, until one brings the bytes of
     /// their JSON to `byteLimit`; returns them with these bytes. What is gone is left out;
