@@ -9,11 +9,19 @@ import TidebellSQLite
 import TidebellScheduling
 import TidebellWire
 
-/// What one change costs beside many query subscriptions with equality
-/// predicates: the pipeline in this process, on a store of its own.
+/// What one change costs beside many query subscriptions: the pipeline in this process, on a store
+/// of its own.
 ///
-/// Whatever their number, ten of them match.
+/// Whatever their number, ten of them match, or none.
 struct MatchingBenchmark {
+    /// What the subscriptions ask.
+    enum Mix: String {
+        /// A text each, and a number above zero.
+        case equalities
+        /// In turn: a number between two, a number above one, a text that begins with another.
+        case ranges
+    }
+
     private static let container = ContainerKey(
         container: BenchServer.container, environment: .development
     )
@@ -23,6 +31,7 @@ struct MatchingBenchmark {
     private static let savedAtOnce = 10_000
 
     let subscriptions: Int
+    let mix: Mix
 
     func run() async throws {
         let folder = FileManager.default.temporaryDirectory
@@ -33,6 +42,14 @@ struct MatchingBenchmark {
             randomness: .system
         )
         let database = try await fill(store)
+        try await measure(matches: Self.matches, in: database, of: store)
+        try await measure(matches: 0, in: database, of: store)
+        try await store.close()
+    }
+
+    private func measure(
+        matches: Int, in database: DatabaseID, of store: SQLiteStore
+    ) async throws {
         let stages = Stages()
         let pipeline = PushPipeline(
             store: store, routes: [], clock: ContinuousClock(),
@@ -41,20 +58,39 @@ struct MatchingBenchmark {
             reached: { stages.reached($0) }
         )
         for number in 0..<Self.passes {
-            let entry = change(number, in: database)
+            let entry = change(number, isFound: matches > 0, in: database)
             try await store.write(.everything) { try $0.appendOutbox([entry]) }
             stages.begin()
             let notified = try await pipeline.drain()
-            guard notified == Self.matches else {
-                throw BenchmarkError(
-                    "a change matched \(notified) of \(Self.matches) subscriptions")
+            guard notified == matches else {
+                throw BenchmarkError("a change matched \(notified) of \(matches) subscriptions")
             }
         }
-        stages.report(over: subscriptions)
-        try await store.close()
+        stages.report(
+            "\(subscriptions) \(mix.rawValue), \(matches == 0 ? "none" : "\(matches)") matching")
     }
 
     private var rooms: Int { subscriptions / Self.matches }
+
+    /// What a subscription asks that is about a room.
+    private func filters(_ room: Int) -> [WireFilter] {
+        func number(_ number: Int) -> FieldValue { .int64(Int64(number)) }
+        guard mix == .ranges else {
+            return [
+                WireFilter(.equals, .field("room"), .string("room-\(room)")),
+                WireFilter(.greaterThan, .field("weight"), .int64(0)),
+            ]
+        }
+        switch room % 3 {
+        case 0:
+            return [
+                WireFilter(.greaterThanOrEquals, .field("weight"), number(room * 10)),
+                WireFilter(.lessThan, .field("weight"), number(room * 10 + 10)),
+            ]
+        case 1: return [WireFilter(.greaterThan, .field("height"), number(1000 + room))]
+        default: return [WireFilter(.beginsWith, .field("code"), .string("room-\(room)-"))]
+        }
+    }
 
     /// Saves the subscriptions, ten for each room.
     private func fill(_ store: SQLiteStore) async throws -> DatabaseID {
@@ -77,10 +113,7 @@ struct MatchingBenchmark {
                     subscriptionID: "s\(number)", kind: .query, recordType: "Message",
                     firesOn: [.create, .update]
                 )
-                subscription.filters = [
-                    WireFilter(.equals, .field("room"), .string("room-\(number % rooms)")),
-                    WireFilter(.greaterThan, .field("weight"), .int64(0)),
-                ]
+                subscription.filters = filters(number % rooms)
                 return StoredSubscription(
                     database: database, user: users[number % users.count],
                     subscription: subscription
@@ -91,12 +124,19 @@ struct MatchingBenchmark {
         return database
     }
 
-    /// The creation of a message in one of the rooms.
-    private func change(_ number: Int, in database: DatabaseID) -> OutboxEntry {
+    /// The creation of a message in one of the rooms, or in none.
+    private func change(_ number: Int, isFound: Bool, in database: DatabaseID) -> OutboxEntry {
+        let room = number * 7919 % rooms
         let stamp = RecordStamp(timestamp: 0, userRecordName: "_user0", deviceID: "")
+        // The lowest of all bounds is that of room 1.
+        let height = isFound && room % 3 == 1 ? 1002 : 500
         let fields: [String: Field] = [
-            "room": Field(.string("room-\(number * 7919 % rooms)")),
-            "weight": Field(.int64(Int64(number + 1))),
+            "room": Field(.string(isFound ? "room-\(room)" : "hall")),
+            "weight": Field(
+                .int64(
+                    mix == .equalities ? 1 : isFound && room % 3 == 0 ? Int64(room * 10 + 5) : -1)),
+            "height": Field(.int64(Int64(height))),
+            "code": Field(.string(isFound ? "room-\(room)-\(number)" : "hall-\(number)")),
             "text": Field(.string(String(repeating: "x", count: 200))),
             "tags": Field(.list(.stringList, [.string("a"), .string("b")])),
         ]
@@ -137,7 +177,7 @@ private final class Stages: Sendable {
         }
     }
 
-    func report(over subscriptions: Int) {
+    func report(_ mix: String) {
         let times = times.withLock { $0 }
         for (what, durations) in [
             ("matched", times.matched), ("notified, durable", times.published),
@@ -146,7 +186,7 @@ private final class Stages: Sendable {
             let text = [sorted[sorted.count / 2], sorted[sorted.count * 99 / 100]].map {
                 String(format: "%.2f ms", $0 / .milliseconds(1))
             }
-            let name = "a change \(what), \(subscriptions) subscriptions"
+            let name = "a change \(what), \(mix)"
                 .padding(toLength: 58, withPad: " ", startingAt: 0)
             printLine("\(name)\(text[0])   (p99 \(text[1]))")
         }

@@ -20,8 +20,11 @@ struct TidebellBenchmarks {
             }
             func wants(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
             if wants("matching") {
-                try await MatchingBenchmark(subscriptions: 10_000).run()
-                try await MatchingBenchmark(subscriptions: 1_000_000).run()
+                for mix in [MatchingBenchmark.Mix.equalities, .ranges] {
+                    for count in [1000, 10_000, 100_000, 1_000_000] {
+                        try await MatchingBenchmark(subscriptions: count, mix: mix).run()
+                    }
+                }
             }
             let ofOneServer = Set([
                 "saves", "latency", "fan-out", "changes", "queries", "sharing", "first-sync",

@@ -131,4 +131,46 @@ extension DamagedPageTests {
         #expect(try check(mendedAPI) == [])
         try await store.close()
     }
+
+    @Test(
+        "M6: damaged indexes of fields are forgotten, and queries find what is in records",
+        arguments: ["field_index", "field_index_entry"])
+    func fieldIndexes(table: String) async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Z")
+        try await modify((1...9).map { Self.operation("create", "Z-\($0)", "t\($0)") }, api)
+        try await api.cloud.store.write(.everything) { transaction in
+            let account = try #require(try transaction.account(named: "me"))
+            let container = ContainerKey(container: TestAPI.container, environment: .development)
+            let owner = try transaction.user(of: account, in: container)
+            let key = DatabaseKey(container: container, scope: .private, owner: owner?.id)
+            let database = try #require(try transaction.database(key))
+            let zone = try #require(try transaction.zones(["Z"], in: database.id).first)
+            let wish = IndexInterest.Wish(
+                database: database.id, zone: zone.key, recordType: "Note", name: "value title")
+            try BuildFieldIndex.begin(wish, limits: Limits(), at: TestAPI.start, in: transaction)
+            let index = try #require(try transaction.fieldIndexes(in: zone.key, of: nil).first)
+            let isDone = try BuildFieldIndex.step(index.id, limit: 99, in: transaction)
+            #expect(isDone)
+        }
+        let closed = Closed(
+            callers: api.callers, pages: try await StorePages(closing: api.cloud.store),
+            records: [:])
+        var pages = closed.pages
+        let page = try #require(try pages.pages(of: table).first)
+        pages.overwrite(page, with: Array(repeating: 0, count: StorePages.size))
+        let damaged = try closed.open(pages)
+        let question = """
+            {"zoneID":{"zoneName":"Z"},"query":{"recordType":"Note","filterBy":[{"comparator":\
+            "EQUALS","fieldName":"title","fieldValue":{"value":"T4"}}]}}
+            """
+        let answer = try await damaged.post("private/records/query", question)
+        #expect(try contents(answer) == ["Z-4": .title("t4")])
+        let left = try await damaged.cloud.store.read {
+            try $0.fieldIndexes(unusedSince: Instant(rawValue: .max), limit: 100)
+        }
+        #expect(left == [])
+        #expect(try check(damaged) == [])
+        try await damaged.cloud.store.close()
+    }
 }

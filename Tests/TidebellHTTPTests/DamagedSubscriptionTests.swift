@@ -120,4 +120,47 @@ struct DamagedSubscriptionTests {
                 == ["a", "c: INTERNAL_ERROR"])
         try await store.close()
     }
+
+    @Test("M6: terms on a lost page are made anew from the subscriptions that have them")
+    func lostTerms() async throws {
+        let first = try await TestAPI()
+        let saved = try await first.post(
+            "private/subscriptions/modify",
+            """
+            {"operations":[{"operationType":"create","subscription":{"subscriptionID":"a",\
+            "subscriptionType":"query","firesOn":["create"],"query":{"recordType":"Note",\
+            "filterBy":[{"comparator":"IN","fieldName":"title","fieldValue":\
+            {"type":"STRING_LIST","value":["x","y","z"]}}]}}}]}
+            """)
+        #expect(try outcomes(saved) == ["a"])
+        var pages = try await StorePages(closing: first.cloud.store)
+        for tree in ["subscription_term", "subscription_term_serial"] {
+            let page = try #require(try pages.pages(of: tree).first)
+            pages.overwrite(page, with: Array(repeating: 0xA5, count: StorePages.size))
+        }
+        let folder = TestAPI.newFolder()
+        try pages.write(to: folder)
+        let api = try TestAPI(on: folder, knowing: first.callers)
+        let store = try #require(api.cloud.store.engine as? SQLiteStore)
+        let received = Mutex<[StoreTroubles.News]>([])
+        store.troubles.observe { news in received.withLock { $0.append(news) } }
+        let note = try await api.post(
+            "private/records/modify",
+            """
+            {"operations":[{"operationType":"create","record":{"recordName":"n",\
+            "recordType":"Note","fields":{"title":{"value":"z"}}}}]}
+            """)
+        #expect(note.status == 200)
+        _ = try await api.cloud.pipeline.drain()
+        var mend = StoreMend()
+        mend.tables = ["subscription_term"]
+        #expect(received.withLock { $0 } == [.mended(mend)])
+        let terms = try await store.read { reader in
+            let reader = try #require(reader as? SQLiteReader)
+            return try reader.connection.rows("SELECT term FROM subscription_term") { $0.text(0) }
+        }
+        #expect(terms.sorted() == ["title=sy", "title=sz"])
+        #expect(try StoreCheck.run(at: store.pool.path).isDamaged == false)
+        try await store.close()
+    }
 }

@@ -6,6 +6,8 @@ import TidebellScheduling
 import TidebellServer
 import TidebellWire
 
+@testable import TidebellSQLite
+
 @Suite("Indexes of queries", .hangs) struct FieldIndexingTests {
     private let question = """
         {"query":{"recordType":"Note","filterBy":[{"comparator":"EQUALS","fieldName":"number",\
@@ -153,5 +155,54 @@ import TidebellWire
         await api.cloud.indexing.settle()
         #expect(try await indexes(api) == [])
         try await ask(api)
+    }
+
+    @Test(
+        "An index that disagrees with its records is found by a check, and right again once dropped and built"
+    )
+    func disagreeing() async throws {
+        let api = try await makeAPI()
+        try await ask(api)
+        await api.cloud.indexing.settle()
+        try #require(try await isReady(api))
+        let engine = try #require(api.cloud.store.engine as? SQLiteStore)
+        func problems() throws -> [String] {
+            try StoreCheck.run(at: engine.pool.path).problems.map(\.problem)
+        }
+        #expect(try problems() == [])
+        let index = try #require(try await indexes(api).first)
+        try await api.cloud.store.write(.everything) { transaction in
+            let transaction = try #require(transaction as? SQLiteTransaction)
+            try transaction.connection.run(
+                """
+                DELETE FROM field_index_entry WHERE field_index = ?
+                    AND position = (SELECT position FROM record WHERE name = 'n1111')
+                """, index.id)
+            try transaction.connection.run(
+                "INSERT INTO field_index_entry (field_index, key, position) VALUES (?, x'11', 1)",
+                index.id)
+        }
+        let name = "the index 'value number' of records of type 'Note'"
+        let command = "remove it with tidebell query drop-indexes"
+        #expect(
+            try problems() == [
+                "\(name) lacks 1 of 1200 entries, so that queries find too little; \(command)",
+                "\(name) has 1 entries of no record; \(command)",
+            ])
+        let store = api.cloud.store
+        while let kept = try await store.read({ try DropFieldIndexes.next(in: $0) }) {
+            let isGone = {
+                try await store.write(.databaseWithID(kept.database)) { transaction in
+                    try DropFieldIndexes.step(kept, in: transaction)
+                }
+            }
+            while try await !isGone() {}
+        }
+        #expect(try problems() == [])
+        try await ask(api)
+        await api.cloud.indexing.settle()
+        #expect(try await isReady(api))
+        try await ask(api)
+        #expect(try problems() == [])
     }
 }
