@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellWire
 
 @testable import TidebellSQLite
 import TidebellServer

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import GRDB
 import TidebellTestStores
 import Synchronization
 import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellPush
 import TidebellWire
 
 @testable import TidebellSQLite

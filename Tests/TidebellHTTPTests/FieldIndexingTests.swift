@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import GRDB
 import TestSupport
 import Testing
 import TidebellCore
+@testable import TidebellSQLite
 import TidebellScheduling
 import TidebellServer
+import TidebellTestStores
 import TidebellWire
-
-@testable import TidebellSQLite
 
 @Suite("Indexes of queries", .hangs) struct FieldIndexingTests {
     private let question = """
