@@ -45,7 +45,7 @@ struct BadInputTests {
             malformed + "unexpected text after the document at byte 13"
         ),
         BadRequest(
-            "private/zones/list", "[]", malformed + "expected an object, found an array"
+            "private/zones/list", "[1]", malformed + "expected an object, found an array"
         ),
         BadRequest(
             "private/zones/lookup", "\u{FEFF}\u{FEFF}{}",

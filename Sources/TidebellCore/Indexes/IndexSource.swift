@@ -138,7 +138,7 @@ struct IndexSource: Sendable, Hashable {
         case .system: return []
         }
         // The longer a word is, the fewer texts have it.
-        let words = (filter.value.tokens ?? []).sorted {
+        let words = (filter.value.tokens ?? []).map(\.text).sorted {
             ($1.utf8.count, $0) < ($0.utf8.count, $1)
         }
         let ranges = words.map { FieldIndexRange(only: FieldIndexKey(word: $0)) }

@@ -102,7 +102,7 @@ enum IndexedForm: Sendable, Hashable {
             let subject = field.map(WireFilter.Subject.field) ?? .allText
             guard view.textBytes(of: subject) <= Self.foldedBytes else { return [.always] }
             guard let words = view.tokens(of: subject) else { return [] }
-            return Self.bounded(words.elements.lazy.map { FieldIndexKey(word: $0) })
+            return Self.bounded(words.elements.lazy.map { FieldIndexKey(word: $0.text) })
         case .cells(let field):
             guard case .location(let location) = view.value(of: .field(field)) else {
                 return [.absent]

@@ -11,7 +11,7 @@ final class FieldForms: Sendable {
         var elements: ValueSet<ComparisonKey>?
         /// Its text as it is written, or those of its elements.
         var texts: [CanonicalText]?
-        var tokens: ValueSet<String>?
+        var tokens: ValueSet<ExactText>?
         var size: Int?
     }
 
@@ -74,9 +74,9 @@ final class FieldForms: Sendable {
     }
 
     /// The words of a field, or of all text, where `values` are those that are searched.
-    func tokens(of field: String?, _ values: some Sequence<FieldValue>) -> ValueSet<String> {
+    func tokens(of field: String?, _ values: some Sequence<FieldValue>) -> ValueSet<ExactText> {
         form(\.tokens, of: field) { foldedBytes in
-            var words: Set<String> = []
+            var words: Set<ExactText> = []
             for value in values {
                 foldedBytes += value.textBytes
                 value.addTokens(to: &words)
@@ -134,10 +134,10 @@ extension FieldValue {
     }
 
     /// The words of a string or of a list of strings; nil for anything else.
-    var tokens: Set<String>? {
+    var tokens: Set<ExactText>? {
         switch self {
         case .string, .list(.stringList, _):
-            var words: Set<String> = []
+            var words: Set<ExactText> = []
             addTokens(to: &words)
             return words
         default: return nil
@@ -145,7 +145,7 @@ extension FieldValue {
     }
 
     /// Adds the words of a string or of a list of strings.
-    fileprivate func addTokens(to words: inout Set<String>) {
+    fileprivate func addTokens(to words: inout Set<ExactText>) {
         switch self {
         case .string(let text): TextTokens.add(of: text, to: &words)
         case .list(.stringList, let elements):

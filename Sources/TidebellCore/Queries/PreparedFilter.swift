@@ -20,7 +20,7 @@ package struct PreparedFilter: Sendable {
         /// Several values; those equal to nothing are only counted.
         case keys(ValueSet<ComparisonKey>, areComplete: Bool)
         case prefix(CanonicalText)
-        case tokens(ValueSet<String>)
+        case tokens(ValueSet<ExactText>)
         case circle(WireLocation, radius: Double)
         /// No value the comparator could work with.
         case nothing

@@ -68,7 +68,7 @@ extension RecordView {
             guard words.count <= limit else { return RecordTerms(ranges: [family.terms]) }
             return RecordTerms(
                 terms: words.map {
-                    SubscriptionTerm(family.field, .word, key: FieldIndexKey(word: $0))
+                    SubscriptionTerm(family.field, .word, key: FieldIndexKey(word: $0.text))
                 })
         case .cell: return cells(of: family)
         }

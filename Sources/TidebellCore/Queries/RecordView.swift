@@ -105,7 +105,7 @@ package struct RecordView: Sendable {
 
     /// The words of a subject's text; those of all text are of what is stored readably, in fields
     /// that are searchable (QUERY-5).
-    func tokens(of subject: WireFilter.Subject) -> ValueSet<String>? {
+    func tokens(of subject: WireFilter.Subject) -> ValueSet<ExactText>? {
         switch subject {
         case .allText: forms.tokens(of: nil, readableValues)
         case .field(let name): value(of: subject).map { forms.tokens(of: name, [$0]) }

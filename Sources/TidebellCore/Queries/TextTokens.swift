@@ -7,14 +7,17 @@ enum TextTokens {
     /// Adds the words a text is found by: without case, diacritics and the words
     /// that are skipped.
     ///
+    /// They are compared byte by byte: equality of strings follows the Unicode of the standard
+    /// library, which an index and the terms of subscriptions do not.
+    ///
     /// A word is a run of letters and digits; scripts written without spaces are
     /// not divided further.
-    static func add(of text: String, to tokens: inout Set<String>) {
+    static func add(of text: String, to tokens: inout Set<ExactText>) {
         var word = String.UnicodeScalarView()
         func end() {
             let token = String(word)
             word = String.UnicodeScalarView()
-            if !token.isEmpty, !stopWords.contains(token) { tokens.insert(token) }
+            if !token.isEmpty, !stopWords.contains(token) { tokens.insert(ExactText(token)) }
         }
         for scalar in CanonicalText(caseless: text).string.unicodeScalars {
             if isPartOfWord(scalar) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellWire
 
 /// Values that are looked for among others, at a cost that grows with the fewer of the
 /// two, and not with the length of a value that is too long to be among them.
@@ -32,9 +33,8 @@ protocol Measured {
     var length: Int { get }
 }
 
-/// A folded word: equal ones have the same scalars.
-extension String: Measured {
-    var length: Int { utf8.count }
+extension ExactText: Measured {
+    var length: Int { text.utf8.count }
 }
 
 extension ComparisonKey: Measured {

@@ -7,7 +7,7 @@ struct CanonicalFilter: Sendable, Hashable {
     private enum Operand: Sendable, Hashable {
         case keys(Set<ComparisonKey>)
         case prefix(String)
-        case tokens(Set<String>)
+        case tokens(Set<ExactText>)
         case circle(ComparisonKey, radius: Double)
         case other(FieldValue)
     }
@@ -56,7 +56,7 @@ extension CanonicalFilter {
         switch operand {
         case .keys(let keys): hash.combine(keys.reduce(1) { $0 &+ $1.stableHash })
         case .prefix(let text): hash.combine(text.utf8)
-        case .tokens(let tokens): hash.combine(tokens.reduce(2) { $0 &+ StableHash.of($1) })
+        case .tokens(let tokens): hash.combine(tokens.reduce(2) { $0 &+ StableHash.of($1.text) })
         case .circle(let center, let radius):
             hash.combine(center.stableHash)
             hash.combine((radius == 0 ? 0 : radius).bitPattern)

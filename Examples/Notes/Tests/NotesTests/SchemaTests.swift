@@ -55,5 +55,16 @@
                 }
             }
         }
+
+        @Test("QUERY-14: a query looks at no more than it must")
+        func cost() async throws {
+            let cloud = try await TestCloud()
+            let phone = try await cloud.device(user: "anna")
+            try await phone.container().privateCloudDatabase.save(note("text"))
+            let query = CKQuery(
+                recordType: "Note", predicate: NSPredicate(format: "text == 'milk'"))
+            let explained = try await cloud.explain(query, on: phone)
+            #expect(explained.recordsLookedAt < 100, "\(explained)")
+        }
     }
 #endif
