@@ -55,10 +55,20 @@ final class BreakingReader: BodyWriter {
 
     func write(_ bytes: [UInt8]) throws {
         let arrived = state.withLock { pieces in
-            pieces.append(bytes)
+            // Events that wait come together; the beginning of a stream is one piece, whatever it has.
+            pieces += pieces.isEmpty ? [bytes] : Self.events(in: bytes)
+            // A connection may break between two of them.
+            if breaksOff { pieces.removeLast(max(0, pieces.count - count)) }
             return pieces.count
         }
         if breaksOff, arrived >= count { throw BrokeOff() }
+    }
+
+    /// The events of a piece, each with the empty line that ends it.
+    private static func events(in bytes: [UInt8]) -> [[UInt8]] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n\n").map {
+            Array(($0 + "\n\n").utf8)
+        }
     }
 }
 
