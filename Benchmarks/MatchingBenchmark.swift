@@ -100,10 +100,15 @@ struct MatchingBenchmark {
                 let account = try transaction.createAccount(
                     named: "user\(number)", at: Instant(rawValue: 0)
                 )
-                return try transaction.makeUser(
+                let user = try transaction.makeUser(
                     of: account, in: Self.container, recordName: "_user\(number)",
                     at: Instant(rawValue: 0)
                 ).id
+                // Whom no notification can reach is not looked at.
+                _ = try transaction.registerDevice(
+                    clientID: "device\(number)", user: user, container: Self.container,
+                    at: Instant(rawValue: 0))
+                return user
             }
             return (try transaction.makeDatabase(key).id, users)
         }

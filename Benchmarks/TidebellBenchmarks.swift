@@ -33,9 +33,7 @@ struct TidebellBenchmarks {
             if !wanted.isEmpty { try await measureOneServer(wanted) }
             if wants("apple") { try await ApplePushBenchmark.run() }
             if names.contains("indexes") {
-                let bench = try await BenchServer.start()
-                defer { bench.stop() }
-                try await IndexBenchmark(server: bench).run()
+                try await IndexBenchmark.run()
             }
             if wants("records") { try await RecordCodingBenchmark().run() }
         } catch {

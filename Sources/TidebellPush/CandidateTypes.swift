@@ -9,7 +9,15 @@ import TidebellWire
 struct CandidateTypes {
     private struct Key: Hashable {
         var container: ContainerKey
+        /// Whose private database it is; nil for the public one.
+        var owner: UserID?
         var type: String
+
+        init(_ type: String, in database: DatabaseKey) {
+            container = database.container
+            owner = database.owner
+            self.type = type
+        }
     }
 
     /// Nil for a type that the schema does not have.
@@ -22,24 +30,24 @@ struct CandidateTypes {
         from candidates: inout [StoredSubscription], in database: DatabaseKey,
         _ reader: some SchemaReading & UserReading
     ) throws {
-        let container = database.container
         let isPublic = database.scope == .public
         let types = Set(
             candidates.lazy.map(\.subscription)
                 .filter { $0.kind == .query && (isPublic || !$0.filters.isEmpty) }
                 .compactMap(\.recordType))
         guard !types.isEmpty else { return }
-        let missing = types.filter { known[Key(container: container, type: $0)] == nil }
+        let missing = types.filter { known[Key($0, in: database)] == nil }
         if !missing.isEmpty {
-            let found = try reader.recordTypes(missing, in: container)
+            let found = try reader.recordTypes(
+                missing, in: database.container, inDatabaseOf: database.owner)
             for type in missing {
-                known.updateValue(found[type], forKey: Key(container: container, type: type))
+                known.updateValue(found[type], forKey: Key(type, in: database))
             }
         }
         try candidates.removeAll { candidate in
             guard candidate.subscription.kind == .query,
                 let name = candidate.subscription.recordType,
-                let type = known[Key(container: container, type: name)] ?? nil
+                let type = known[Key(name, in: database)] ?? nil
             else { return false }
             if type.indexSilencing(candidate.subscription) != nil { return true }
             guard isPublic, type.grants.mayHide else { return false }
@@ -58,7 +66,7 @@ struct CandidateTypes {
             guard let name = subscription.recordType, searched[name] == nil,
                 subscription.filters.contains(where: { $0.subject == .allText })
             else { continue }
-            let key = Key(container: database.container, type: name)
+            let key = Key(name, in: database)
             searched[name] = (known[key] ?? nil)?.searchedFields
         }
         return searched

@@ -72,7 +72,7 @@ struct SchemaCommand: AsyncParsableCommand {
                     outcome.changes,
                     "Imported into \(target.container) (development):",
                     orNone: "\(target.container) (development) has this schema already.",
-                    subscriptions: outcome.subscriptionSentences))
+                    warnings: outcome.warnings))
         }
     }
 
@@ -95,7 +95,7 @@ struct SchemaCommand: AsyncParsableCommand {
                     outcome.changes,
                     "The file is valid; an import would change:",
                     orNone: "The file is valid, and what \(target.container) (development) has.",
-                    subscriptions: outcome.subscriptionSentences))
+                    warnings: outcome.warnings))
         }
     }
 
@@ -132,8 +132,8 @@ struct SchemaCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print what a deployment would change in production.",
             discussion: """
-                + comes, - goes (an index or a grant), ! is refused or names subscriptions that do not \
-                fire, = is production's alone and stays. Ends with status 1 where a deployment would be refused.
+                + comes, - goes (an index or a grant), ! is refused, or warns of subscriptions that do not \
+                fire and of fields that could not be saved, = is production's alone and stays. Ends with status 1 where a deployment would be refused.
                 """)
 
         @OptionGroup var target: SchemaTarget
@@ -204,7 +204,7 @@ struct SchemaCommand: AsyncParsableCommand {
                     "Deployed to \(target.container) (production)"
                         + (outcome.deployment.map { ", number \($0.number)" } ?? "") + ":",
                     orNone: "\(target.container) (production) has all of it already.",
-                    subscriptions: outcome.plan.subscriptionSentences))
+                    warnings: outcome.plan.warnings))
         }
     }
 
@@ -350,14 +350,13 @@ struct SchemaFile: ParsableArguments {
 
 /// What schema commands print.
 enum SchemaReport {
-    /// A heading with the changes below, or a sentence where there are none; then what becomes of
-    /// subscriptions.
+    /// A heading with the changes below, or a sentence where there are none; then warnings.
     static func changes(
         _ changes: [SchemaChange], _ heading: String, orNone none: String,
-        subscriptions: [String] = []
+        warnings: [String] = []
     ) -> String {
         let lines = changes.isEmpty ? [none] : [heading] + changes.map { "  " + $0.line }
-        return (lines + subscriptions.map { "  ! " + $0 }).joined(separator: "\n")
+        return (lines + warnings.map { "  ! " + $0 }).joined(separator: "\n")
     }
 
     /// What a deployment would do.
@@ -365,7 +364,7 @@ enum SchemaReport {
         let lines =
             plan.changes.map(\.line) + plan.refused.map { "! refused: \($0.refusal)" }
             + plan.kept.map { "=" + $0.line.dropFirst() }
-            + plan.subscriptionSentences.map { "! " + $0 }
+            + plan.warnings.map { "! " + $0 }
         guard !lines.isEmpty else {
             return "Development and production of \(container) have the same schema."
         }

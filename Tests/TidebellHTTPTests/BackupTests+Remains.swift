@@ -185,6 +185,8 @@ extension BackupTests {
                     DROP TABLE schema_deployment;
                     DROP TABLE query_use;
                     DROP TABLE user_role;
+                    DROP TABLE private_field;
+                    ALTER TABLE field_type DROP COLUMN fixed_by;
                     ALTER TABLE field_type DROP COLUMN indexes;
                     ALTER TABLE api_token DROP COLUMN origins;
                     ALTER TABLE api_token DROP COLUMN methods;

@@ -152,7 +152,7 @@ struct SchemaEndpointTests {
         #expect(
             try await ask("schema/validate", Self.schema.replacing(" QUERYABLE", with: "")).text
                 .hasSuffix(
-                    #""subscriptions":["no longer fires: the subscription Note: title == %@ without "#
+                    #""warnings":["no longer fires: the subscription Note: title == %@ without "#
                         + #"the index QUERYABLE of Note.title"]}"#))
     }
 

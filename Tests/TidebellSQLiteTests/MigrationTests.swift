@@ -295,9 +295,12 @@ final class MigrationTests {
                     DROP TABLE schema_deployment;
                     DROP TABLE query_use;
                     DROP TABLE user_role;
+                    DROP TABLE private_field;
+                    ALTER TABLE field_type DROP COLUMN fixed_by;
                     ALTER TABLE field_type DROP COLUMN indexes;
                     DELETE FROM grdb_migrations
-                        WHERE identifier LIKE 'schemas have indexes, roles, deployments%';
+                        WHERE identifier LIKE 'schemas have indexes, roles, deployments%'
+                            OR identifier LIKE 'private records fix %';
                     PRAGMA user_version = 21;
                     INSERT INTO field_type VALUES
                         ('c', 'production', 'Note', 'title', 'STRING', 0),

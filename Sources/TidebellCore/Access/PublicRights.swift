@@ -76,7 +76,8 @@ extension ZoneAccess {
         in reader: some SchemaReading & UserReading
     ) throws -> [String: WireError] {
         guard rights == .byGrants, !records.isEmpty else { return [:] }
-        let schema = try reader.schema(of: Set(records.map(\.type)), for: call)
+        let schema = try reader.schema(
+            of: Set(records.map(\.type)), inDatabaseOf: nil, for: call)
         let rights = try PublicRights(
             of: call.user, among: records.map { schema.grants(of: $0.type) }, in: reader)
         var errors: [String: WireError] = [:]

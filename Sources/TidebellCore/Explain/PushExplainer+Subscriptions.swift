@@ -125,7 +125,9 @@ extension PushExplainer {
         guard let name = subscription.recordType,
             subscription.filters.contains(where: { $0.subject == .allText })
         else { return nil }
-        return try reader.recordTypes([name], in: database.key.container)[name]?.searchedFields
+        return try reader.recordTypes(
+            [name], in: database.key.container, inDatabaseOf: database.key.owner)[name]?
+            .searchedFields
     }
 
     /// Why a subscription fires nothing as long as its type's schema is what it is; nil where it
@@ -135,7 +137,9 @@ extension PushExplainer {
     ) throws -> ExplainedRule? {
         guard subscription.kind == .query, let name = subscription.recordType else { return nil }
         let container = database.key.container
-        guard let type = try reader.recordTypes([name], in: container)[name] else { return nil }
+        let types = try reader.recordTypes(
+            [name], in: container, inDatabaseOf: database.key.owner)
+        guard let type = types[name] else { return nil }
         if let missing = type.indexSilencing(subscription) {
             return ExplainedRule(
                 "it is silent: \(missing.words); \(missing.advice(for: name, in: container))",

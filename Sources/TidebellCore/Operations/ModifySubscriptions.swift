@@ -24,7 +24,8 @@ extension ModifySubscriptions {
             operations.compactMap(\.subscription?.zoneID), for: call, in: transaction
         )
         let schema = try transaction.schema(
-            of: Set(operations.lazy.compactMap(\.subscription?.queriedType)), for: call
+            of: Set(operations.lazy.compactMap(\.subscription?.queriedType)),
+            inDatabaseOf: zones.database.key.owner, for: call
         )
         let database = try transaction.makeDatabase(zones.database.key)
         var subscriptions = SubscriptionSet(

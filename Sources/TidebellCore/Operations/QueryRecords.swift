@@ -22,7 +22,8 @@ extension QueryRecords {
         let named = try request.zones(for: call, in: reader)
         let zones = named.filter { $0.zone != nil }
         // Schema, rules
-        let type = try request.query.type(for: call, in: reader)
+        let database = try named.first?.database.key ?? call.database().key
+        let type = try request.query.type(inDatabaseOf: database.owner, for: call, in: reader)
         try FilterRules.check(request.query.filters, of: "query", on: type, call.limits)
         try SortRules.check(request.query.sorts, on: type, call.limits)
         try type.require(IndexNeed.all(of: request.query.filters, request.query.sorts))
@@ -34,9 +35,7 @@ extension QueryRecords {
         let creator = try request.query.onlyCreator(for: call, type.grants, in: reader)
         call.queryUses.note(QueryUse(request.query), in: call.container)
         // Search
-        let hash = request.hash(
-            in: try named.first?.database.key ?? call.database().key, for: call
-        )
+        let hash = request.hash(in: database, for: call)
         let log = QueryLog()
         defer { call.noteQuery(log.report) }
         let search = QuerySearch(
@@ -116,12 +115,14 @@ extension WireQuery {
     }
 
     /// What is known of the queried type; fails for one that no record ever had.
-    fileprivate func type(for call: Call, in reader: some SchemaReading) throws -> RecordType {
+    fileprivate func type(
+        inDatabaseOf owner: UserID?, for call: Call, in reader: some SchemaReading
+    ) throws -> RecordType {
         guard !recordType.isEmpty else { throw WireError.badRequest("a query needs a record type") }
         guard recordType != Names.userRecordType else {
             // QUERY-11
             throw WireError.badRequest("records of the system type 'Users' cannot be queried")
         }
-        return try reader.queriedType(recordType, for: call)
+        return try reader.queriedType(recordType, inDatabaseOf: owner, for: call)
     }
 }

@@ -50,6 +50,28 @@ package enum AppleRules {
         return nil
     }
 
+    /// Returns the rule that a record breaks whose fields are of other types than the schema's, as the
+    /// private records of others have them (``StoredField/fixedBy``).
+    static func breach(
+        by additions: [String: StoredField], to type: String, in schema: ContainerSchema
+    ) -> Breach? {
+        let known = schema.stored[type]?.fields ?? [:]
+        let differing = additions.filter { name, field in
+            known[name].map { $0.type != field.type || $0.isEncrypted != field.isEncrypted }
+                ?? false
+        }
+        guard let (name, field) = differing.min(by: { $0.key < $1.key }), let other = known[name]
+        else { return nil }
+        return Breach(
+            words:
+                "Invalid value, expected type \(SchemaText.typeText(of: other)). (field '\(name)' "
+                + "of record type '\(type)', given as \(SchemaText.typeText(of: field)))",
+            advice: "another user's private record has fixed it; a deployment can give production "
+                + "one type only",
+            source: "ENV-1"
+        )
+    }
+
     /// Returns the rule that a query breaks: one that every record passes needs an index that no
     /// record type has by itself.
     ///

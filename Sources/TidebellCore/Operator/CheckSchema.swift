@@ -61,7 +61,9 @@ extension CheckSchema {
             .sorted { $0.order < $1.order }
             .map { (use: $0, quote: $0.quote(count: subscriptions.counts[$0] ?? 1)) }
         let changes = SchemaChange.changes(from: target, to: used)
+        let differing = try reader.differingPrivateFields(in: development, limit: mostUses)
         return changes.compactMap { shortfall($0, uses) } + indexShortfalls(uses, target)
+            + differing.filter { !$0.suits(target) }.map { Shortfall($0.words) }
     }
 
     /// A use and how it is named.

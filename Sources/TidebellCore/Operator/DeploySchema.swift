@@ -67,6 +67,8 @@ extension DeploySchema {
             from: try reader.schemaDefinition(of: development), to: deployed)
         plan.silenced = subscriptions.production.silenced(from: deployed, to: plan.result)
         plan.unserved = subscriptions.development.unserved(by: plan.result)
+        plan.differing = try reader.differingPrivateFields(in: development, limit: mostLines)
+            .filter { !$0.suits(plan.result) }.map(\.words)
         return plan
     }
 

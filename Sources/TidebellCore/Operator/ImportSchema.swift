@@ -9,8 +9,8 @@ extension ImportSchema {
         /// Subscriptions of development that fire no more, and why, a sentence each (SUB-26).
         package var silenced: [String]
 
-        /// What the operator is told of subscriptions, a sentence each.
-        package var subscriptionSentences: [String] {
+        /// What the operator is warned of, a sentence each.
+        package var warnings: [String] {
             silenced.map { "no longer fires: \($0)" }
         }
     }

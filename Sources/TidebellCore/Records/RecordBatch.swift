@@ -117,7 +117,8 @@ struct RecordBatch {
         ).filter(isSeen).union(existing.keys)
         assets = try RecordAssets(of: request.operations, for: call, in: access, reader)
         let types = request.operations.compactMap(\.recordType) + existing.values.map(\.type)
-        let schema = try reader.growingSchema(of: Set(types), for: call)
+        let schema = try reader.growingSchema(
+            of: Set(types), inDatabaseOf: stored.database.key.owner, for: call)
         self.schema = schema
         granted =
             access.rights == .byGrants
@@ -213,6 +214,9 @@ struct RecordBatch {
             : try schema.conform(
                 operation.fields, of: type, in: access.database.scope, limits: call.limits
             )
+        try call.hold(
+            AppleRules.breach(by: conformed.additions, to: type, in: schema),
+            of: "a record of type '\(WireError.shortened(type))'")
         try references.check(conformed.changes, ofRecord: name)
         if let previous, previous.isDamaged, !operation.type.replaces {
             throw call.damage(of: previous, in: zone.name)

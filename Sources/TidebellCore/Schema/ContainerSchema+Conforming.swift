@@ -2,7 +2,7 @@
 package import TidebellWire
 
 // The first stored value of a field fixes its type, and whether it is encrypted (ENV-1,
-// REC-11).
+// REC-11): a value in the public database everybody's, one in a private database its owner's.
 extension ContainerSchema {
     /// A record's changes as its type demands them, and the fields they would add.
     package struct Conformed {
@@ -22,23 +22,27 @@ extension ContainerSchema {
             try Names.checkFieldName(name, limits: limits)
             guard let field else { continue }
             try Self.checkLocations(in: field.value, field: name, of: type)
-            let expected = stored?[name] ?? earlier?[name]
+            let known = stored?[name]
+            let isBound = known?.binds(databaseOf: owner) ?? false
+            let expected = isBound ? known : earlier?[name]
             if field.isEncrypted || expected?.isEncrypted == true {
                 try Self.checkEncryption(of: field, named: name, expected, of: type, in: scope)
             }
             guard let expected else {
-                let found = try Self.newType(of: field.value, field: name, of: type)
-                conformed.additions[name] = StoredField(found, isEncrypted: field.isEncrypted)
+                // What others have privately is taken over where it suits.
+                let shared = known.flatMap { Self.value(of: field, asIn: $0) }
+                let found =
+                    try shared.flatMap { _ in known?.type }
+                    ?? Self.newType(of: field.value, field: name, of: type)
+                conformed.additions[name] = StoredField(
+                    found, isEncrypted: field.isEncrypted, fixedBy: owner)
+                if let shared { conformed.changes[name] = .some(field.having(shared)) }
                 continue
             }
             // What an earlier record adds it may not add after all: it may still fail.
-            if stored?[name] == nil { conformed.additions[name] = expected }
+            if !isBound { conformed.additions[name] = expected }
             let value = try Self.coerce(field.value, to: expected.type, field: name, of: type)
-            // A value that became another type has no times any more.
-            let nanoseconds = value.timeCount == field.nanoseconds.count ? field.nanoseconds : []
-            conformed.changes[name] = .some(
-                Field(value, isEncrypted: field.isEncrypted, nanoseconds: nanoseconds)
-            )
+            conformed.changes[name] = .some(field.having(value))
         }
         try checkGrowth(by: conformed.additions, in: type, limits)
         return conformed
@@ -139,6 +143,12 @@ extension ContainerSchema {
         return found
     }
 
+    /// The value as a field demands it that binds nobody here; nil where it does not suit.
+    private static func value(of field: Field, asIn known: StoredField) -> FieldValue? {
+        guard field.isEncrypted == known.isEncrypted else { return nil }
+        return try? field.value.coerced(to: known.type)
+    }
+
     private static func coerce(
         _ value: FieldValue, to expected: FieldType, field: String, of type: String
     ) throws -> FieldValue {
@@ -160,6 +170,15 @@ extension WireError {
     /// NB: the words before the semicolon are CloudKit's (ENV-1), and so is the code 12.
     static func notDeployed(_ words: String, _ container: ContainerKey) -> WireError {
         .badRequest("\(words); \(container.deployment)")
+    }
+}
+
+extension Field {
+    /// The same field with its value as another type.
+    fileprivate func having(_ value: FieldValue) -> Field {
+        // A value that became another type has no times any more.
+        let isSame = value.timeCount == nanoseconds.count
+        return Field(value, isEncrypted: isEncrypted, nanoseconds: isSame ? nanoseconds : [])
     }
 }
 

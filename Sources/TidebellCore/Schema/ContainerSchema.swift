@@ -15,6 +15,8 @@ package struct ContainerSchema: Sendable {
 
     /// Whose schema it is.
     package let container: ContainerKey
+    /// Who owns the database whose records it is asked for; nil for the public one.
+    let owner: UserID?
     /// The stored types among those that were asked for.
     let stored: [String: StoredRecordType]
     /// What records of this request, as far as they can be saved, add.
@@ -26,10 +28,12 @@ package struct ContainerSchema: Sendable {
 
     /// Creates the schema of a request.
     package init(
-        _ stored: [String: StoredRecordType], of container: ContainerKey, typeCount: Int = 0
+        _ stored: [String: StoredRecordType], of container: ContainerKey,
+        inDatabaseOf owner: UserID? = nil, typeCount: Int = 0
     ) {
         self.stored = stored
         self.container = container
+        self.owner = owner
         self.typeCount = typeCount
     }
 

@@ -130,10 +130,14 @@ package struct SchemaDeploymentPlan: Sendable, Hashable {
     /// Subscriptions of development that production would still refuse, likewise (SUB-42).
     package var unserved: [String] = []
 
-    /// What the operator is told of subscriptions, a sentence each.
-    package var subscriptionSentences: [String] {
+    /// Fields that have other types in private records of development, likewise.
+    package var differing: [String] = []
+
+    /// What the operator is warned of, a sentence each.
+    package var warnings: [String] {
         silenced.map { "no longer fires: \($0)" }
             + unserved.map { "would not fire in production: \($0)" }
+            + differing.map { "could not be saved in production: \($0)" }
     }
 
     /// Compares the two.

@@ -26,6 +26,9 @@ package struct StoredRecordType: Sendable, Hashable {
     package var systemIndexes: [SchemaSystemField: FieldIndexes]?
     /// Who may do what with its records in the public database.
     package var grants: RecordGrants
+    /// Whether fields have other types than these in the private databases of some users
+    /// (``StoredField/fixedBy``).
+    package var hasPrivateFields = false
 
     package init(
         fields: [String: StoredField] = [:],
@@ -51,15 +54,62 @@ package struct StoredField: Sendable, Hashable {
     package var isEncrypted: Bool
     /// What queries can ask of it.
     package var indexes: FieldIndexes
+    /// The user whose private records alone have had the field: until it is in the public database or
+    /// was imported, its type binds nobody else's. Nil where it binds everybody.
+    package var fixedBy: UserID?
 
     /// Creates a field.
     ///
     /// - Parameter indexes: nil for all that its type can have, as a field gets them that is made
     ///   by its first value (QUERY-15).
-    package init(_ type: FieldType, isEncrypted: Bool = false, indexes: FieldIndexes? = nil) {
+    package init(
+        _ type: FieldType, isEncrypted: Bool = false, indexes: FieldIndexes? = nil,
+        fixedBy: UserID? = nil
+    ) {
         self.type = type
         self.isEncrypted = isEncrypted
         self.indexes = indexes ?? (isEncrypted ? [] : .all(of: type))
+        self.fixedBy = fixedBy
+    }
+
+    /// Whether the type binds the records of a database.
+    ///
+    /// - Parameter owner: The database's; nil for the public one.
+    func binds(databaseOf owner: UserID?) -> Bool { fixedBy == nil || fixedBy == owner }
+}
+
+/// A field that has another type in private databases than in the schema.
+package struct DifferingPrivateField: Sendable, Hashable {
+    package var recordType: String
+    package var field: String
+    /// What it is there.
+    package var type: FieldType
+    package var isEncrypted: Bool
+    /// How many users have it so.
+    package var users: Int
+
+    package init(
+        recordType: String, field: String, type: FieldType, isEncrypted: Bool, users: Int
+    ) {
+        self.recordType = recordType
+        self.field = field
+        self.type = type
+        self.isEncrypted = isEncrypted
+        self.users = users
+    }
+
+    /// Whether records as these users have them could be saved by a schema.
+    package func suits(_ schema: SchemaDefinition) -> Bool {
+        guard let known = schema.types[recordType]?.fields[field] else { return false }
+        return known.type == type && known.isEncrypted == isEncrypted
+    }
+
+    /// What differs, such as `the field Note.size as INT64, which it is in private records of 2 users`.
+    package var words: String {
+        let field = StoredField(type, isEncrypted: isEncrypted)
+        return "the field \(recordType).\(SchemaText.quoted(self.field)) as "
+            + "\(SchemaText.typeText(of: field)), which it is in private records of "
+            + "\(users == 1 ? "one user" : "\(users) users")"
     }
 }
 

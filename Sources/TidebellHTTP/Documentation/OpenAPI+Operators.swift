@@ -185,7 +185,8 @@ extension OpenAPI {
         .needed("refused", .array(of: .string), "Why a deployment would be refused."),
         .needed("kept", .array(of: .string), "What production alone has."),
         .optional(
-            "subscriptions", .array(of: .string), "Those that do not fire by it, and why."),
+            "warnings", .array(of: .string),
+            "Subscriptions that do not fire by it, fields that could not be saved, and why."),
         .optional("number", .integer, "Of the deployment that was done."),
     ])
 

@@ -11,6 +11,8 @@ enum ScopeRules {
     /// All tables of a store.
     static let tables: [String: [String]] = [
         "field_type": [catalogue],
+        // What a schema says of one user goes with the user.
+        "private_field": [catalogue, user("row.user")],
         "schema_revision": [catalogue],
         "schema_trait": [catalogue],
         "schema_deployment": [catalogue],

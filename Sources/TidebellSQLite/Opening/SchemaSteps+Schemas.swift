@@ -48,4 +48,24 @@ extension SchemaSteps.Step {
                 FROM field_type WHERE true ON CONFLICT DO NOTHING;
             """
     )
+
+    /// A field of before binds everybody.
+    static let privateFields = SchemaSteps.Step(
+        name: "private records fix the types of their owners' fields",
+        sql: """
+            ALTER TABLE field_type ADD COLUMN fixed_by INTEGER;
+            CREATE TABLE private_field (
+                user INTEGER NOT NULL,
+                container TEXT NOT NULL,
+                environment TEXT NOT NULL,
+                record_type TEXT NOT NULL,
+                field TEXT NOT NULL,
+                type TEXT NOT NULL,
+                encrypted INTEGER NOT NULL,
+                PRIMARY KEY (user, record_type, field)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX private_field_type
+                ON private_field (container, environment, record_type, field);
+            """
+    )
 }

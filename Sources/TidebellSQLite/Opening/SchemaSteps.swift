@@ -196,6 +196,7 @@ struct SchemaSteps: Sendable {
         .fieldIndexes,
         .appSignInMethods,
         .subscriptionTerms,
+        .privateFields,
     ])
 
     /// Who asked for access to a share, or may not, as JSON of Core's.

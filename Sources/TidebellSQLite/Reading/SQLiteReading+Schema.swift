@@ -22,7 +22,7 @@ extension SQLiteReading {
         try connection.each(
             """
             SELECT field_type.record_type, field_type.field, field_type.type,
-                field_type.encrypted, field_type.indexes
+                field_type.encrypted, field_type.indexes, field_type.fixed_by
             FROM json_each(?) AS wanted CROSS JOIN field_type
             WHERE field_type.container = ? AND field_type.environment = ?
                 AND field_type.record_type = \(JSONText.string("wanted.value"))
@@ -46,14 +46,70 @@ extension SQLiteReading {
             types[columns.text(0)]?.addTrait(columns)
             return true
         }
+        try connection.each(
+            """
+            SELECT wanted.value FROM json_each(?) AS wanted WHERE EXISTS (
+                SELECT 1 FROM private_field
+                WHERE private_field.container = ? AND private_field.environment = ?
+                    AND private_field.record_type = \(JSONText.string("wanted.value"))
+            )
+            """,
+            wanted, container.container, container.environment
+        ) { columns in
+            types[columns.text(0)]?.hasPrivateFields = true
+            return true
+        }
         return types
+    }
+
+    package func privateFields(
+        of user: UserID, in types: Set<String>, _ container: ContainerKey
+    ) throws -> [String: [String: StoredField]] {
+        var found: [String: [String: StoredField]] = [:]
+        try connection.each(
+            """
+            SELECT private_field.record_type, private_field.field, private_field.type,
+                private_field.encrypted
+            FROM json_each(?) AS wanted CROSS JOIN private_field
+            WHERE private_field.user = ?
+                AND private_field.record_type = \(JSONText.string("wanted.value"))
+                AND private_field.container = ? AND private_field.environment = ?
+            """,
+            JSONText(types), user, container.container, container.environment
+        ) { columns in
+            found[columns.text(0), default: [:]][columns.text(1)] = StoredField(
+                try columns.value(2), isEncrypted: columns.bool(3), fixedBy: user)
+            return true
+        }
+        return found
+    }
+
+    package func differingPrivateFields(
+        in container: ContainerKey, limit: Int
+    ) throws -> [DifferingPrivateField] {
+        try connection.rows(
+            """
+            SELECT private_field.record_type, private_field.field, private_field.type,
+                private_field.encrypted, count(*)
+            FROM private_field CROSS JOIN field_type USING (container, environment, record_type, field)
+            WHERE private_field.container = ? AND private_field.environment = ?
+                AND (private_field.type, private_field.encrypted)
+                    <> (field_type.type, field_type.encrypted)
+            GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4 LIMIT ?
+            """,
+            container.container, container.environment, Int64(limit)
+        ) { columns in
+            DifferingPrivateField(
+                recordType: columns.text(0), field: columns.text(1), type: try columns.value(2),
+                isEncrypted: columns.bool(3), users: Int(columns.int(4)))
+        }
     }
 
     package func schemaDefinition(of container: ContainerKey) throws -> SchemaDefinition {
         var schema = SchemaDefinition()
         try connection.each(
             """
-            SELECT record_type, field, type, encrypted, indexes FROM field_type
+            SELECT record_type, field, type, encrypted, indexes, NULL FROM field_type
             WHERE container = ? AND environment = ?
             """,
             container.container, container.environment
@@ -148,7 +204,8 @@ extension StoredRecordType {
         // Of before there were indexes, a field has all of them.
         let indexes = columns.optionalInt(4).map { FieldIndexes(rawValue: Int($0)) }
         fields[field] = StoredField(
-            try columns.value(2), isEncrypted: columns.bool(3), indexes: indexes)
+            try columns.value(2), isEncrypted: columns.bool(3), indexes: indexes,
+            fixedBy: columns.optionalInt(5).map(UserID.init(rawValue:)))
     }
 
     /// Adds what a row states of the type.

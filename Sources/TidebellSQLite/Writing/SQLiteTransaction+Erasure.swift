@@ -201,6 +201,14 @@ extension SQLiteTransaction {
         (
             nil,
             """
+            DELETE FROM private_field WHERE (user, record_type, field) IN
+                (SELECT user, record_type, field FROM private_field WHERE user = ? LIMIT ?)
+            RETURNING 1
+            """
+        ),
+        (
+            nil,
+            """
             DELETE FROM user_role WHERE (user, role) IN
                 (SELECT user, role FROM user_role WHERE user = ? LIMIT ?)
             RETURNING 1

@@ -16,7 +16,7 @@ extension SQLiteTransaction {
     }
 
     func replaceSchema(with schema: SchemaDefinition, in container: ContainerKey) throws {
-        for table in ["field_type", "schema_trait"] {
+        for table in ["field_type", "private_field", "schema_trait"] {
             try connection.run(
                 "DELETE FROM \(table) WHERE container = ? AND environment = ?",
                 container.container, container.environment
@@ -104,15 +104,46 @@ extension SQLiteTransaction {
     private func addField(
         _ name: String, _ field: StoredField?, of recordType: String, in container: ContainerKey
     ) throws {
+        let key = [container.container, container.environment.rawValue, recordType, name]
+        if let field, field.fixedBy == nil {
+            // Who fixed it privately keeps what it was.
+            try connection.run(
+                """
+                INSERT INTO private_field
+                    (user, container, environment, record_type, field, type, encrypted)
+                SELECT fixed_by, container, environment, record_type, field, type, encrypted
+                FROM field_type
+                WHERE container = ? AND environment = ? AND record_type = ? AND field = ?
+                    AND fixed_by IS NOT NULL AND (type, encrypted) <> (?, ?)
+                ON CONFLICT DO NOTHING
+                """,
+                key[0], key[1], key[2], key[3], field.type.rawValue, field.isEncrypted
+            )
+        }
         try connection.run(
             """
             INSERT INTO field_type
-                (container, environment, record_type, field, type, encrypted, indexes)
-            VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                (container, environment, record_type, field, type, encrypted, indexes, fixed_by)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET type = excluded.type, encrypted = excluded.encrypted,
+                indexes = excluded.indexes, fixed_by = NULL
+            WHERE field_type.fixed_by IS NOT NULL AND excluded.fixed_by IS NULL
             """,
-            container.container, container.environment, recordType, name,
-            field?.type.rawValue ?? "", field?.isEncrypted ?? false,
-            field.map { Int64($0.indexes.rawValue) }
+            key[0], key[1], key[2], key[3], field?.type.rawValue ?? "",
+            field?.isEncrypted ?? false, field.map { Int64($0.indexes.rawValue) }, field?.fixedBy
+        )
+        guard let field, let user = field.fixedBy else { return }
+        // Another user fixed it first.
+        try connection.run(
+            """
+            INSERT INTO private_field
+                (user, container, environment, record_type, field, type, encrypted)
+            SELECT ?, container, environment, record_type, field, ?, ? FROM field_type
+            WHERE container = ? AND environment = ? AND record_type = ? AND field = ?
+                AND fixed_by <> ?
+            ON CONFLICT DO NOTHING
+            """,
+            user, field.type.rawValue, field.isEncrypted, key[0], key[1], key[2], key[3], user
         )
     }
 

@@ -12,6 +12,7 @@ import TidebellCore
 /// | a subscription without `notificationInfo` | `invalidArguments` | the header of `CKSubscription` (SUB-68) |
 /// | `desiredKeys` of a zone or database subscription | `invalidArguments` | malhal.com, "CKRecordZoneSubscription Notes" |
 /// | a query without conditions, unless ``withQueryableRecordNames(of:)`` or a schema's file gives its type the index | `invalidArguments` | QUERY-14 |
+/// | in development, a private record whose field has another type than in the private records of another user | `invalidArguments` | ENV-1 |
 /// | a container other than the cloud's, unless ``withContainers(_:)`` names it | `badContainer` | ERR-14 |
 ///
 /// Query and zone subscriptions that fire like another are refused by any cloud (SUB-32), as is one whose ID a

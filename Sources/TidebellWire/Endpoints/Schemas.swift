@@ -234,21 +234,21 @@ package struct SchemaChangesResponse: Sendable, Hashable {
     package var refused: [String]
     /// What production alone has, and keeps.
     package var kept: [String]
-    /// Subscriptions that fire no more for what changes, or that production would refuse, a sentence
-    /// each.
-    package var subscriptions: [String]
+    /// Subscriptions that fire no more for what changes, or that production would refuse, and fields of
+    /// private records that could not be saved there, a sentence each.
+    package var warnings: [String]
     /// The number under which a deployment stands in the history.
     package var number: Int64?
 
     /// Creates an answer.
     package init(
         changes: [String], refused: [String] = [], kept: [String] = [],
-        subscriptions: [String] = [], number: Int64? = nil
+        warnings: [String] = [], number: Int64? = nil
     ) {
         self.changes = changes
         self.refused = refused
         self.kept = kept
-        self.subscriptions = subscriptions
+        self.warnings = warnings
         self.number = number
     }
 
@@ -261,9 +261,9 @@ package struct SchemaChangesResponse: Sendable, Hashable {
             writer.array(refused) { $0.string($1) }
             writer.key("kept")
             writer.array(kept) { $0.string($1) }
-            if !subscriptions.isEmpty {
-                writer.key("subscriptions")
-                writer.array(subscriptions) { $0.string($1) }
+            if !warnings.isEmpty {
+                writer.key("warnings")
+                writer.array(warnings) { $0.string($1) }
             }
             if let number { writer.member("number", number) }
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Synchronization
 import Testing
 @testable import TidebellCore
@@ -13,9 +14,14 @@ struct IndexedQueryTests {
         "elements many", "words text", "words", "cells place",
     ]
 
+    /// How many worlds of 250 queries there are: `Scripts/nightly` goes through more.
+    private static let worlds =
+        ProcessInfo.processInfo.environment["TIDEBELL_TEST_QUERY_WORLDS"].flatMap { Int($0) } ?? 1
+
     @Test(
-        "QUERY-1 to QUERY-17: with indexes that come and go, pages are what a plain model returns")
-    func comingAndGoing() async throws {
+        "QUERY-1 to QUERY-17: with indexes that come and go, pages are what a plain model returns",
+        arguments: 0..<worlds)
+    func comingAndGoing(world number: Int) async throws {
         let seed = UInt64.random(in: .min ... .max)
         var world = QueryWorld(seed: seed)
         let bench = try await Bench()

@@ -104,14 +104,14 @@ struct ContainerSchemaTests {
             let type = StoredRecordType(fields: ["a": StoredField(.string)])
             try transaction.addRecordTypes(["Note": type, "Game": type], in: Bench.container)
             let reader = CountingReader(transaction)
-            _ = try reader.schema(of: ["Note"], for: call)
-            _ = try reader.schema(of: ["Note"], for: call)
+            _ = try reader.schema(of: ["Note"], inDatabaseOf: nil, for: call)
+            _ = try reader.schema(of: ["Note"], inDatabaseOf: nil, for: call)
             #expect(reader.typesRead == ["Note"])
-            _ = try reader.schema(of: ["Note", "Game"], for: call)
+            _ = try reader.schema(of: ["Note", "Game"], inDatabaseOf: nil, for: call)
             #expect(reader.typesRead == ["Note", "Game"])
             let added = StoredRecordType(fields: ["b": StoredField(.int64)])
             try transaction.addRecordTypes(["Note": added], in: Bench.container)
-            let schema = try reader.schema(of: ["Note"], for: call)
+            let schema = try reader.schema(of: ["Note"], inDatabaseOf: nil, for: call)
             #expect(reader.typesRead == ["Note", "Game", "Note"])
             #expect(schema.awaited("Note").fields?.keys.sorted() == ["a", "b"])
         }
@@ -144,7 +144,7 @@ struct ContainerSchemaTests {
                 ["Wide": StoredRecordType(fields: wide)], in: containers[0])
             func isRead(_ call: Call, type: String = "Note") throws -> Bool {
                 let reader = CountingReader(transaction)
-                let schema = try reader.schema(of: [type], for: call)
+                let schema = try reader.schema(of: [type], inDatabaseOf: nil, for: call)
                 #expect(schema.awaited(type).fields == (type == "Note" ? fields : wide))
                 #expect(cache.size <= 14)
                 return !reader.typesRead.isEmpty
@@ -168,7 +168,7 @@ struct ContainerSchemaTests {
                 )
                 var call = bench.call(container: container)
                 call.schemas = cache
-                _ = try reader.schema(of: ["Note"], for: call)
+                _ = try reader.schema(of: ["Note"], inDatabaseOf: nil, for: call)
             }
         }
         #expect(cache.containers.isEmpty && cache.size == 0)
@@ -258,6 +258,18 @@ private final class CountingReader: SchemaReading {
 
     func recordTypeNames(in container: ContainerKey, limit: Int) throws -> [String] {
         try base.recordTypeNames(in: container, limit: limit)
+    }
+
+    func privateFields(
+        of user: UserID, in types: Set<String>, _ container: ContainerKey
+    ) throws -> [String: [String: StoredField]] {
+        try base.privateFields(of: user, in: types, container)
+    }
+
+    func differingPrivateFields(
+        in container: ContainerKey, limit: Int
+    ) throws -> [DifferingPrivateField] {
+        try base.differingPrivateFields(in: container, limit: limit)
     }
 
     func schemaDefinition(of container: ContainerKey) throws -> SchemaDefinition {

@@ -132,13 +132,13 @@ extension SchemaChangesResponse {
     fileprivate init(_ outcome: ImportSchema.Outcome) {
         self.init(
             changes: outcome.changes.map(\.line),
-            subscriptions: outcome.subscriptionSentences)
+            warnings: outcome.warnings)
     }
 
     fileprivate init(_ plan: SchemaDeploymentPlan, number: Int64? = nil) {
         self.init(
             changes: plan.changes.map(\.line), refused: plan.refused.map(\.refusal),
-            kept: plan.kept.map(\.line), subscriptions: plan.subscriptionSentences,
+            kept: plan.kept.map(\.line), warnings: plan.warnings,
             number: number)
     }
 }
