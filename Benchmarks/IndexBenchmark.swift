@@ -144,7 +144,7 @@ struct IndexBenchmark {
             let start = Date()
             let found = try page(body, connection)
             report(
-                "\(name), \(found.count) looked through",
+                "\(name), \(found.count) found, the first time",
                 [-start.timeIntervalSinceNow * 1000], unit: "ms")
         }
         guard isWorthAnIndex else { return }
@@ -162,7 +162,7 @@ struct IndexBenchmark {
             _ = try page(body, after: found.marker, connection)
             nexts.append(-start.timeIntervalSinceNow * 1000)
         }
-        report("\(name), \(found.count) by index", firsts, unit: "ms")
+        report("\(name), \(found.count) found, by index", firsts, unit: "ms")
         if !nexts.isEmpty { report("\(name), the next page", nexts, unit: "ms") }
     }
 

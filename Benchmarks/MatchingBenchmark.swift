@@ -192,7 +192,7 @@ private final class Stages: Sendable {
                 String(format: "%.2f ms", $0 / .milliseconds(1))
             }
             let name = "a change \(what), \(mix)"
-                .padding(toLength: 58, withPad: " ", startingAt: 0)
+                .padding(toLength: 64, withPad: " ", startingAt: 0)
             printLine("\(name)\(text[0])   (p99 \(text[1]))")
         }
     }

@@ -69,7 +69,7 @@ func report(_ what: String, _ runs: [Double], unit: String) {
     let text = [median, sorted[0], sorted[sorted.count - 1]].map { value in
         value < 100 ? String(format: "%.2f", value) : String(Int(value))
     }
-    let name = what.padding(toLength: 58, withPad: " ", startingAt: 0)
+    let name = what.padding(toLength: 64, withPad: " ", startingAt: 0)
     printLine("\(name)\(text[0]) \(unit)   (\(text[1]) to \(text[2]))")
 }
 
