@@ -16,8 +16,6 @@ final class Connection: Sendable {
     /// is under way.
     private let idleSince: Atomic<UInt64>
     private let isUsers: Atomic<Bool>
-    private let begunRequests = Atomic(0)
-    private let wholeRequests = Atomic(0)
     /// What answers count for that are not handed to the system yet.
     private let unsent = Mutex<[BodyBytes.Share]>([])
 
@@ -57,15 +55,6 @@ final class Connection: Sendable {
             return shares
         }
     }
-
-    /// Counts a request that is to be answered; returns its number.
-    func beginRequest() -> Int { begunRequests.add(1, ordering: .relaxed).newValue }
-
-    /// Counts a request that has come to its end.
-    func requestIsWhole() { wholeRequests.add(1, ordering: .releasing) }
-
-    /// Whether a request has come to its end. A closed connection ends a body just so.
-    func isWhole(_ request: Int) -> Bool { wholeRequests.load(ordering: .acquiring) >= request }
 }
 
 /// The connections of the server, of which one address has a part only.
@@ -167,11 +156,6 @@ final class Connections: Sendable {
             else { return }
             state.addresses[address] = count > 1 ? count - 1 : nil
         }
-    }
-
-    /// Returns the connection of a channel.
-    func connection(of channel: any Channel) -> Connection? {
-        state.withLock { $0.open[ObjectIdentifier(channel)] }
     }
 
     /// Closes all, whatever they do; returns how many there were.

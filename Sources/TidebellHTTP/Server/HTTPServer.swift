@@ -90,20 +90,11 @@ package struct HTTPServer: Service {
         let spare = min(Self.spareSlots, max(2, connectionLimit / 8))
         let connections = Connections(
             limit: connectionLimit - spare, refusals: spare / 2, shares: shares)
-        let responder = SocketResponder(
-            webServices: webServices, connections: connections, isSecure: tls != nil)
-        let channels = HTTP1Channel(
-            responder: responder.respond,
-            configuration: .init(
-                additionalChannelHandlers: [RequestWatch(connections, shares: shares, tls: tls)],
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: shares.limits.headBytes,
-                    maxHeaderListSize: shares.limits.headBytes,
-                    maxHeaderFieldCount: RequestWatch.headFields
-                )
-            )
-        )
-        let server = channels.server(
+        let underway = Underway()
+        let setup = ConnectionSetup(
+            responder: SocketResponder(webServices: webServices, isSecure: tls != nil),
+            connections: connections, underway: underway, shares: shares, tls: tls)
+        let server = setup.server(
             configuration: ServerConfiguration(
                 address: .hostname(address.host, port: address.port),
                 availableConnectionsDelegate: MaximumAvailableConnections(
@@ -118,7 +109,7 @@ package struct HTTPServer: Service {
             logger: logger
         )
         do {
-            try await run(server, until: connections)
+            try await run(server, connections, underway)
         } catch let error as IOError {
             throw CannotListen(at: address, because: error)
         } catch is SocketAddressError.UnknownHost {
@@ -131,7 +122,7 @@ package struct HTTPServer: Service {
     /// Serves until the service group shuts down and all connections are closed: most as
     /// soon as their requests are answered, the rest when their time is up.
     private func run(
-        _ server: any Service, until connections: Connections
+        _ server: any Service, _ connections: Connections, _ underway: Underway
     ) async throws {
         let (clock, logger) = (drainClock, webServices.cloud.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -149,7 +140,13 @@ package struct HTTPServer: Service {
                 }
             }
             defer { group.cancelAll() }
+            // Until no more connections are accepted.
             try await server.run()
+            await withTaskCancellationHandler {
+                await underway.untilNone()
+            } onCancel: {
+                _ = connections.closeAll()
+            }
         }
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
-import HummingbirdCore
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -25,6 +24,9 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Sent on the channel by the reader of the body of the request that comes.
     struct WantsBody: Sendable {}
+
+    /// Sent up the channel when no further request is answered: what still comes is thrown away.
+    struct IsOver: Sendable {}
 
     /// Fields of the head of a request.
     static let headFields = 1000
@@ -54,6 +56,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     private let limits: ShareLimits
     private let metrics: HTTPMetrics
 
+    /// Nil once it has closed.
     private var connection: Connection?
     private var phase = Phase.idle
     private var deadline = NIODeadline.distantFuture
@@ -74,7 +77,11 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     /// When throwing away ends at the latest, what was thrown away, and the answer's sending.
     private var lingering: (end: NIODeadline, bytes: Int, sent: EventLoopFuture<Void>)?
 
-    init(_ connections: Connections, shares: Shares, tls: TLSCertificates? = nil) {
+    init(
+        _ connection: Connection, among connections: Connections, shares: Shares,
+        tls: TLSCertificates? = nil
+    ) {
+        self.connection = connection
         self.connections = connections
         self.tls = tls
         limits = shares.limits
@@ -91,12 +98,12 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
                 try pipeline.addHandler(NIOSSLServerHandler(context: tls.current), position: .first)
             } catch {
                 // It closed before it was open: nothing is said in the clear.
+                connection = nil
                 return context.close(promise: nil)
             }
         }
         SlowReaderWatch.begin(in: pipeline, limits, metrics)
-        let connection = Connection(context.channel, proxies: limits.trustedProxies)
-        self.connection = connection
+        guard let connection else { return }
         switch connections.open(connection) {
         case .served: expect(by: .now() + idleTime, context)
         case .refused(let refusal):
@@ -164,7 +171,6 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             phase = .answering
             deadline = .distantFuture
-            connection?.requestIsWhole()
         }
         context.fireChannelRead(data)
         if case .end = part, unanswered == 0 { becomeIdle(context) }
@@ -272,6 +278,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     private func linger(after sent: EventLoopFuture<Void>, _ context: ChannelHandlerContext) {
         phase = .lingering
         lingering = (.now() + TimeAmount(limits.lingerTime), 0, sent)
+        context.fireUserInboundEventTriggered(IsOver())
         context.flush()
         if inputIsClosed { return closeWhenSent(context) }
         context.close(mode: .output, promise: nil)
@@ -405,9 +412,6 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
                     + "\(limits.leastBodyRate) bytes"
             ).naming(.bodyTime)
             sendLast(.requestTimeout, answer, context)
-            // Whoever reads the body learns that it was cut short.
-            context.fireChannelRead(wrapInboundOut(.end(nil)))
-            context.fireChannelReadComplete()
         case .receiving:
             metrics.refused(.bodyTime)
             context.close(promise: nil)
