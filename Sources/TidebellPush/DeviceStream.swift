@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TidebellCore
 import Metrics
+import TidebellScheduling
 
 /// The notifications of one device, in order, for as long as somebody iterates.
 ///
@@ -15,6 +16,14 @@ package struct DeviceStream: AsyncSequence, Sendable {
     let start: NotificationSequence
     let streams: DeviceStreams
     let slot: StreamSlot
+    /// Bytes of events of the log that are kept for the device; a read that has more is cut there.
+    private static let pageBytes = 32 * 1024
+
+    /// Has `follower` called when there is something to take, after ``Iterator/take(upTo:)`` found
+    /// nothing; instead of one before.
+    package func follow(_ follower: @escaping @Sendable () -> Void) {
+        slot.queue.follow(follower)
+    }
 
     package func makeAsyncIterator() -> Iterator {
         Iterator(self)
@@ -31,6 +40,10 @@ package struct DeviceStream: AsyncSequence, Sendable {
         /// Whether the log may have more than was read.
         private var isBehind = true
         private var hasStarted = false
+        /// Whether the time is over for which a background push is waited with.
+        private var delayIsOver = false
+        /// Wakes the task that waits in ``nextPart(upTo:)``.
+        private var wake: WakeSignal?
 
         fileprivate init(_ stream: DeviceStream) {
             self.stream = stream
@@ -51,30 +64,63 @@ package struct DeviceStream: AsyncSequence, Sendable {
         /// - Parameter bytes: Once the frames have as many, no further event is taken: what goes to
         ///   a connection in one write is one system call, not one for each event.
         package mutating func nextPart(upTo bytes: Int) async throws -> StreamPart? {
-            while !Task.isCancelled, !stream.slot.queue.hasEnded {
-                if !page.isEmpty { return .events(nextOfPage(upTo: bytes)) }
-                if isBehind {
+            while !Task.isCancelled {
+                switch take(upTo: bytes) {
+                case .part(let part): return part
+                case .nothing: guard await follow().wait() else { return nil }
+                case .ended: return nil
+                case .unprepared:
                     do {
-                        try await readPage()
+                        try await prepare()
                     } catch  where Task.isCancelled {
                         return nil
                     }
-                    continue
-                }
-                let streams = stream.streams
-                let next = await stream.slot.queue.next(upTo: bytes) { await streams.spread() }
-                switch next {
-                case .events(let events):
-                    // What the log gave already was published meanwhile.
-                    let new = events.filter { $0.sequence > cursor }
-                    guard !new.isEmpty else { continue }
-                    return .events(given(new))
-                case .overflowed: isBehind = true
-                case .silence: return .silence
-                case .ended, nil: return nil
                 }
             }
             return nil
+        }
+
+        private mutating func follow() -> WakeSignal {
+            if let wake { return wake }
+            // What came since nothing was found is not lost: it raises the signal at once.
+            let wake = WakeSignal(isRaised: true)
+            self.wake = wake
+            stream.follow { wake.raise() }
+            return wake
+        }
+
+        /// Takes what ``nextPart(upTo:)`` would return, without waiting for anything.
+        package mutating func take(upTo bytes: Int) -> StreamStep {
+            let queue = stream.slot.queue
+            while !queue.hasEnded {
+                if !page.isEmpty { return .part(.events(nextOfPage(upTo: bytes))) }
+                if isBehind { return .unprepared }
+                let delays = stream.streams.delaysBackground && !delayIsOver
+                switch queue.take(upTo: bytes, delaysBackground: delays) {
+                case .events(let events):
+                    delayIsOver = false
+                    // What the log gave already was published meanwhile.
+                    let new = events.filter { $0.sequence > cursor }
+                    guard !new.isEmpty else { continue }
+                    return .part(.events(given(new)))
+                case .overflowed:
+                    delayIsOver = false
+                    isBehind = true
+                case .silence: return .part(.silence)
+                case .background: return .unprepared
+                case .nothing: return .nothing
+                case .ended: return .ended
+                }
+            }
+            return .ended
+        }
+
+        /// Does what is to be waited for before ``take(upTo:)`` has more: a read of the log, or the
+        /// delay of a background push.
+        package mutating func prepare() async throws {
+            guard !isBehind else { return try await readPage() }
+            await stream.streams.spread()
+            delayIsOver = true
         }
 
         /// Takes events from the page that was read: one, and more up to a number of bytes.
@@ -126,8 +172,16 @@ package struct DeviceStream: AsyncSequence, Sendable {
             guard let (start, notifications) = read else { return stream.slot.queue.end() }
             hasStarted = true
             cursor = start
-            page = notifications.reversed().map(StreamEvent.init)
-            isBehind = notifications.count >= limit
+            var events: [StreamEvent] = []
+            var bytes = 0
+            for notification in notifications where bytes < DeviceStream.pageBytes {
+                let event = StreamEvent(notification)
+                events.append(event)
+                bytes += event.wholeFrame.bytes.count
+            }
+            page = events.reversed()
+            // What was cut off is read again, so that a device which reads slowly keeps little.
+            isBehind = notifications.count >= limit || events.count < notifications.count
         }
     }
 }

@@ -124,9 +124,11 @@ package final class DeviceStreams: PushRoute, Service {
         for queue in queues { queue.beat() }
     }
 
-    /// Waits for a random part of the configured spread (PUSH-6).
+    /// Whether background pushes are spread over a time (PUSH-6).
+    var delaysBackground: Bool { configuration.spread > .zero }
+
+    /// Waits for a random part of the configured spread.
     func spread() async {
-        guard configuration.spread > .zero else { return }
         // Cancelled while waiting: who waits looks for that itself.
         try? await clock.sleep(for: configuration.spread * jitter())
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 import TidebellCore
-import TidebellScheduling
 import TidebellWire
 import Metrics
 
@@ -39,6 +38,10 @@ final class LiveNotification: Sendable {
 final class LiveQueue: Sendable {
     /// What the stream does next.
     enum Next {
+        /// Nothing yet: whoever follows the queue is called when there is something.
+        case nothing
+        /// A background push is first, which is waited with so that a newer one can replace it.
+        case background
         /// What was published, in the order of the log, at least one.
         case events([StreamEvent])
         /// The queue let everything go, or one is missing in it: the log has it.
@@ -49,7 +52,7 @@ final class LiveQueue: Sendable {
         case ended
     }
 
-    private struct State {
+    fileprivate struct State {
         var waiting: [LiveNotification] = []
         /// The log up to here was read, or came; nil before the first read.
         var known: NotificationSequence?
@@ -57,6 +60,18 @@ final class LiveQueue: Sendable {
         var hasOverflowed = false
         var needsSignOfLife = false
         var hasEnded = false
+        /// Called when there is something to send, once for each time that nothing was.
+        var follower: (@Sendable () -> Void)?
+        /// Whether it found nothing, and was not called since.
+        var isAwaited = false
+
+        /// Returns the follower if it has to be called.
+        mutating func takeFollower() -> (@Sendable () -> Void)? {
+            let hasSomething = hasEnded || hasOverflowed || !waiting.isEmpty || needsSignOfLife
+            guard isAwaited, hasSomething else { return nil }
+            isAwaited = false
+            return follower
+        }
     }
 
     /// The device's own client ID: what it caused is not for it.
@@ -64,7 +79,6 @@ final class LiveQueue: Sendable {
     private let limit: Int
     private let metrics: PushMetrics
     private let state = Mutex(State())
-    private let wake = WakeSignal()
 
     init(clientID: String, limit: Int, metrics: PushMetrics) {
         self.clientID = clientID
@@ -79,37 +93,14 @@ final class LiveQueue: Sendable {
     ///   is known has not come, because another pipeline has yet to publish it, the stream
     ///   reads the log.
     func append(_ notification: LiveNotification, after end: NotificationSequence) {
-        let overflows = state.withLock { state in
-            let sequence = notification.event.sequence
-            // One after it came before it, and had the log read.
-            if let known = state.known, sequence <= known { return false }
-            let isNext = state.known.map { end <= $0 } ?? false
-            if state.known != nil { state.known = sequence }
-            // The stream reads the log from its cursor; that finds this one too.
-            guard !state.hasOverflowed, !state.hasEnded else { return false }
-            guard isNext else {
-                state.waiting = []
-                state.hasOverflowed = true
-                return false
-            }
-            guard notification.originClient != clientID else { return false }
-            if let replacementKey = notification.replacementKey, !state.waiting.isEmpty {
-                state.waiting.removeAll { $0.replacementKey == replacementKey }
-            }
-            guard state.waiting.count < limit else {
-                state.waiting = []
-                state.hasOverflowed = true
-                return true
-            }
-            invariant(
-                state.waiting.last.map { $0.event.sequence < sequence } ?? true,
-                "what waits for a stream stands in the order of the log"
+        let (overflows, follower) = state.withLock { state in
+            (
+                state.append(notification, after: end, for: clientID, atMost: limit),
+                state.takeFollower()
             )
-            state.waiting.append(notification)
-            return false
         }
         if overflows { metrics.streamOverflows.increment() }
-        wake.raise()
+        follower?()
     }
 
     /// Notes that the log was read up to a position.
@@ -119,66 +110,102 @@ final class LiveQueue: Sendable {
 
     /// Ends the stream: nothing that waits is given out.
     func end() {
-        state.withLock { state in
+        change { state in
             state.hasEnded = true
             state.waiting = []
         }
-        wake.raise()
     }
 
     /// Whether the device may receive no more.
     var hasEnded: Bool { state.withLock(\.hasEnded) }
 
     /// Asks for a sign of life on the connection.
-    func beat() {
-        state.withLock { $0.needsSignOfLife = true }
-        wake.raise()
-    }
+    func beat() { change { $0.needsSignOfLife = true } }
 
-    /// Returns what comes next; nil when the task is cancelled, having taken
-    /// nothing.
-    ///
-    /// `delay` is waited for before a background push is taken, so that a newer
-    /// one can still replace it; those that follow it are taken with it, those that follow another
-    /// have a delay of their own.
-    ///
-    /// - Parameter bytes: Once the frames have as many, no further event is taken.
-    func next(upTo bytes: Int, after delay: () async -> Void) async -> Next? {
-        while true {
-            let isBackground = state.withLock { $0.waiting.first?.isBackground == true }
-            if isBackground {
-                await delay()
-                guard !Task.isCancelled else { return nil }
-            }
-            if let next = take(upTo: bytes, withBackground: isBackground) { return next }
-            guard await wake.wait() else { return nil }
+    private func change(_ body: (inout State) -> Void) {
+        let follower = state.withLock { state in
+            body(&state)
+            return state.takeFollower()
         }
+        follower?()
     }
 
-    private func take(upTo bytes: Int, withBackground: Bool) -> Next? {
+    /// Has `follower` called when there is something to send after ``take(upTo:delaysBackground:)``
+    /// found nothing; instead of one before.
+    func follow(_ follower: @escaping @Sendable () -> Void) {
+        state.withLock { $0.follower = follower }
+    }
+
+    /// Takes what comes next.
+    ///
+    /// - Parameters:
+    ///   - bytes: Once the frames have as many, no further event is taken.
+    ///   - delaysBackground: Whether background pushes are waited with: one that is first is not taken
+    ///     yet, and those that follow another have a delay of their own.
+    func take(upTo bytes: Int, delaysBackground: Bool) -> Next {
         state.withLock { state in
             if state.hasEnded { return .ended }
             if state.hasOverflowed {
                 state.hasOverflowed = false
                 return .overflowed
             }
-            guard state.waiting.isEmpty else {
-                // An event is a sign of life itself.
-                state.needsSignOfLife = false
-                var events: [StreamEvent] = []
-                var taken = 0
-                for notification in state.waiting {
-                    if notification.isBackground, !withBackground, !events.isEmpty { break }
-                    events.append(notification.event)
-                    taken += notification.event.wholeFrame.bytes.count
-                    if taken >= bytes { break }
+            guard let first = state.waiting.first else {
+                guard state.needsSignOfLife else {
+                    state.isAwaited = true
+                    return .nothing
                 }
-                state.waiting.removeFirst(events.count)
-                return .events(events)
+                state.needsSignOfLife = false
+                return .silence
             }
-            guard state.needsSignOfLife else { return nil }
+            if delaysBackground, first.isBackground { return .background }
+            // An event is a sign of life itself.
             state.needsSignOfLife = false
-            return .silence
+            var events: [StreamEvent] = []
+            var taken = 0
+            for notification in state.waiting {
+                if delaysBackground, notification.isBackground { break }
+                events.append(notification.event)
+                taken += notification.event.wholeFrame.bytes.count
+                if taken >= bytes { break }
+            }
+            state.waiting.removeFirst(events.count)
+            return .events(events)
         }
+    }
+}
+
+extension LiveQueue.State {
+    /// Adds a notification; returns whether there was no room for it.
+    fileprivate mutating func append(
+        _ notification: LiveNotification, after end: NotificationSequence, for clientID: String,
+        atMost limit: Int
+    ) -> Bool {
+        let sequence = notification.event.sequence
+        // One after it came before it, and had the log read.
+        if let known, sequence <= known { return false }
+        let isNext = known.map { end <= $0 } ?? false
+        if known != nil { known = sequence }
+        // The stream reads the log from its cursor; that finds this one too.
+        guard !hasOverflowed, !hasEnded else { return false }
+        guard isNext else {
+            waiting = []
+            hasOverflowed = true
+            return false
+        }
+        guard notification.originClient != clientID else { return false }
+        if let replacementKey = notification.replacementKey, !waiting.isEmpty {
+            waiting.removeAll { $0.replacementKey == replacementKey }
+        }
+        guard waiting.count < limit else {
+            waiting = []
+            hasOverflowed = true
+            return true
+        }
+        invariant(
+            waiting.last.map { $0.event.sequence < sequence } ?? true,
+            "what waits for a stream stands in the order of the log"
+        )
+        waiting.append(notification)
+        return false
     }
 }

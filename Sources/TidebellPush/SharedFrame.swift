@@ -34,6 +34,17 @@ package enum StreamPart: Sendable, Hashable {
     case silence
 }
 
+/// What there is to do for a device's stream.
+package enum StreamStep: Sendable, Hashable {
+    case part(StreamPart)
+    /// Waiting for ``DeviceStream/Iterator/prepare()``, before there may be more.
+    case unprepared
+    /// Nothing, until the stream's follower is called.
+    case nothing
+    /// The device may receive no more.
+    case ended
+}
+
 extension StreamEvent {
     /// The event that carries a notification.
     init(_ notification: StoredNotification) {

@@ -15,6 +15,9 @@ package struct WebResponse: Sendable {
         case bytes([UInt8])
         /// Produced while it is sent; cancelled when the receiver goes away.
         case stream(@Sendable (inout any BodyWriter) async throws -> Void)
+        /// Without an end of its own, and asked for what there is; let go of when the receiver goes
+        /// away.
+        case feed(any Feed)
         /// A file: as many bytes as stated, produced while they are sent. A server that
         /// shuts down lets it end, unlike a stream, which has no end.
         case file(length: Int64, @Sendable (inout any BodyWriter) async throws -> Void)
@@ -62,10 +65,19 @@ extension WebResponse.Body {
     package func collect() async throws -> [UInt8] {
         switch self {
         case .bytes(let bytes): return bytes
-        case .stream(let produce), .file(_, let produce):
+        case .stream, .feed, .file:
             var collector: any BodyWriter = BodyCollector()
-            try await produce(&collector)
+            try await produce(to: &collector)
             return (collector as? BodyCollector)?.bytes ?? []
+        }
+    }
+
+    /// Writes the content, until it ends or the task is cancelled.
+    package func produce(to writer: inout any BodyWriter) async throws {
+        switch self {
+        case .bytes(let bytes): try await writer.write(bytes)
+        case .stream(let produce), .file(_, let produce): try await produce(&writer)
+        case .feed(var feed): try await feed.produce(to: &writer)
         }
     }
 
@@ -80,12 +92,8 @@ extension WebResponse.Body {
             // runs the producer, here nobody else could.
             let producer = Task {
                 do {
-                    switch self {
-                    case .bytes(let bytes): continuation.yield(bytes)
-                    case .stream(let produce), .file(_, let produce):
-                        var feeder: any BodyWriter = BodyFeeder(continuation: continuation)
-                        try await produce(&feeder)
-                    }
+                    var writer: any BodyWriter = PieceWriter(continuation: continuation)
+                    try await produce(to: &writer)
                     continuation.finish()
                 } catch {
                     continuation.finish(throwing: error)
@@ -110,7 +118,7 @@ private struct BodyCollector: BodyWriter {
     }
 }
 
-private struct BodyFeeder: BodyWriter {
+private struct PieceWriter: BodyWriter {
     let continuation: AsyncThrowingStream<[UInt8], any Error>.Continuation
 
     mutating func write(_ bytes: [UInt8]) throws {

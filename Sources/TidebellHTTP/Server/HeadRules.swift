@@ -32,6 +32,9 @@ final class HeadRules: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// Whether the answer that is sent next, or is being sent, may come in chunks.
+    var nextAnswerHasChunks: Bool { answers + 1 != last }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
         if let broken {

@@ -3,13 +3,15 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
-import TidebellScheduling
 
 /// The requests of one connection, answered one after another.
 ///
 /// Each has a task that ends with it, so that a connection which waits for the next one holds no
 /// task and none of the stacks that a task keeps. What comes behind a request that is being
 /// answered waits here, and no more is read from the connection meanwhile.
+///
+/// An answer that is a feed has no task either, since thousands of them wait most of their life
+/// (``FeedSender``).
 ///
 /// All of it happens on the connection's event loop; what a task asks for comes by ``AnswerPath``.
 final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
@@ -36,9 +38,9 @@ final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// A request that is not answered yet, or has not come to its end.
     private struct Current {
-        let head: HTTPRequest
+        /// Nil once it is with its task: some answers have no end, and need no request.
+        var head: HTTPRequest?
         let body: SocketBody
-        var isBegun = false
         var task: Task<Void, Never>?
         /// Whether no more of it comes.
         var hasCome = false
@@ -59,6 +61,8 @@ final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReadHeld = false
     /// What is left of an answer that goes in pieces, and how many of them are on their way.
     private var pieces: (rest: ByteBuffer, ahead: Int)?
+    /// What sends an answer that is a feed.
+    private var feed: FeedSender?
     /// Done when the system has taken the last answer.
     private var lastAnswer: EventLoopFuture<Void>?
     /// Whether the current request is the connection's last.
@@ -150,12 +154,12 @@ final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Begins to answer the current request.
     private func begin() {
-        guard let context, let request = current, !request.isBegun else { return }
-        current?.isBegun = true
+        guard let context, let request = current, let head = request.head else { return }
+        current?.head = nil
         underway.begin()
         let path = AnswerPath(self, on: context.eventLoop)
         let task = Task { [responder, connection, underway] in
-            await responder.answer(request.head, request.body, of: connection, on: path)
+            await responder.answer(head, request.body, of: connection, on: path)
             underway.end()
         }
         current?.task = task
@@ -214,7 +218,11 @@ final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Ends an answer that has no end of its own.
     private func endStream() {
-        if current?.isEndless == true { current?.task?.cancel() }
+        guard current?.isEndless == true else { return }
+        guard let feed else { return current?.task?.cancel() ?? () }
+        feed.end()
+        self.feed = nil
+        endAnswer()
     }
 
     /// Takes no more requests, and lets go of what is left of the current one.
@@ -285,6 +293,28 @@ final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
         sendPieces()
     }
 
+    /// Sends an answer that is a feed, until that ends, the client goes, or the server shuts down.
+    fileprivate func send(_ head: HTTPResponse, _ feed: any Feed) {
+        guard let context, !isOver else { return }
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        let sender: FeedSender
+        do {
+            sender = try FeedSender(feed, on: context, underway: underway) { [unowned self] end in
+                self.feed = nil
+                switch end {
+                case .complete: endAnswer()
+                case .failed: breakOff()
+                }
+            }
+        } catch {
+            preconditionFailure("a connection keeps its handlers while it is open: \(error)")
+        }
+        self.feed = sender
+        current?.isEndless = true
+        sender.begin()
+        if isStopping || connection.presence.hasLeft { endStream() }
+    }
+
     /// Begins an answer that is produced while it is sent.
     fileprivate func beginAnswer(_ head: HTTPResponse, isEndless: Bool) {
         guard let context, !isOver else { return }
@@ -303,7 +333,8 @@ final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
     fileprivate func endAnswer() {
         guard let context, !isOver else { return }
         let sent = context.eventLoop.makePromise(of: Void.self)
-        lastAnswer = sent.futureResult
+        // Whoever reads nothing of a stream does not hold up the end of the server.
+        lastAnswer = isStopping && current?.isEndless == true ? nil : sent.futureResult
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
         guard let request = current else { return }
         guard !request.hasCome else { return next() }
@@ -335,6 +366,11 @@ struct AnswerPath: Sendable {
         queue.eventLoop.execute { queue.value.send(head, body, counted: share) }
     }
 
+    /// Sends an answer that is a feed; the task need not wait for it.
+    func send(_ head: HTTPResponse, _ feed: any Feed) {
+        queue.eventLoop.execute { queue.value.send(head, feed) }
+    }
+
     /// Sends an answer while it is produced.
     ///
     /// - Parameter isEndless: Whether it has no end of its own: the task is cancelled when the
@@ -344,7 +380,7 @@ struct AnswerPath: Sendable {
         _ produce: @Sendable (inout any BodyWriter) async throws -> Void
     ) async {
         queue.eventLoop.execute { queue.value.beginAnswer(head, isEndless: isEndless) }
-        var writer: any BodyWriter = isEndless ? StreamWriter(path: self) : SentWriter(path: self)
+        var writer: any BodyWriter = SentWriter(path: self)
         do {
             try await produce(&writer)
         } catch is CancellationError where isEndless {
@@ -376,32 +412,5 @@ private struct SentWriter: BodyWriter {
         let taken = path.send(ByteBuffer(bytes: bytes))
         try await previous?.get()
         previous = taken
-    }
-}
-
-/// Writes the pieces of a body that has no end, each as soon as it comes.
-///
-/// Of a client that reads slowly pieces would pile up, so after a number of bytes it waits until the
-/// system has taken all.
-private struct StreamWriter: BodyWriter {
-    /// Bytes on their way to the connection before the system has to take them.
-    private static let bytesAhead = 32 * 1024
-
-    let path: AnswerPath
-    private var ahead = 0
-
-    init(path: AnswerPath) { self.path = path }
-
-    mutating func write(_ bytes: [UInt8]) async throws {
-        let taken = path.send(ByteBuffer(bytes: bytes))
-        ahead += bytes.count
-        guard ahead >= Self.bytesAhead else { return }
-        let isTaken = WakeSignal()
-        taken.whenComplete { _ in isTaken.raise() }
-        // A future cannot be left by a task that is cancelled, and a client that reads nothing would
-        // hold up the end of the server.
-        guard await isTaken.wait() else { throw CancellationError() }
-        try await taken.get()
-        ahead = 0
     }
 }

@@ -43,6 +43,7 @@ struct SocketResponder: Sendable {
         switch answer.body {
         case .bytes(let bytes):
             path.send(answer.head(at: date), ByteBuffer(bytes: bytes), counted: answer.share)
+        case .feed(let feed): path.send(answer.head(at: date), feed)
         case .stream(let produce):
             await path.send(answer.head(at: date), isEndless: true, produce)
         case .file(_, let produce):
@@ -69,7 +70,7 @@ extension WebResponse {
             switch body {
             case .bytes(let bytes): bytes.count
             case .file(let length, _): Int(length)
-            case .stream: hasBody ? nil : 0
+            case .stream, .feed: hasBody ? nil : 0
             }
         if let length, !fields.contains(.contentLength) { fields[.contentLength] = "\(length)" }
         fields[.date] = date

@@ -132,14 +132,14 @@ extension Simulation {
         let target =
             target("ext", "notifications/stream", writer) + "&cursor=\(device.cursor)"
         let response = await cloud.respond(.get, target)
-        guard case .stream(let produce) = response.body else {
+        guard case .feed = response.body else {
             throw Violation("\(device.client) gets no stream: \(response.status)")
         }
         // The first piece shows that the stream is ready.
         let reader = BreakingReader(count: count + 1, breaksOff: true)
         var body: any BodyWriter = reader
         do {
-            try await produce(&body)
+            try await response.body.produce(to: &body)
             throw Violation("the stream of \(device.client) ended")
         } catch is BreakingReader.BrokeOff {
             let beginning = String(decoding: reader.pieces.first ?? [], as: UTF8.self)

@@ -30,11 +30,9 @@ extension StreamNotifications: Endpoint {
                 .cacheControl: "no-store",
                 .accelBuffering: "no",
             ],
-            body: .stream { writer in
-                try await writer.write(begin.announcement)
-                try await forward(stream, isCut: isCut, to: &writer, of: cloud)
-                withExtendedLifetime(slot) {}
-            }
+            body: .feed(
+                NotificationFeed(
+                    stream, after: begin.announcement, isCut: isCut, in: slot, of: cloud))
         )
     }
 
@@ -75,33 +73,6 @@ extension StreamNotifications: Endpoint {
             return Beginning(device: device, start: start, gapEnd: start < floor ? floor : nil)
         }
     }
-
-    private static func forward(
-        _ stream: DeviceStream, isCut: Bool, to writer: inout any BodyWriter, of cloud: Cloud
-    ) async throws {
-        var parts = stream.makeAsyncIterator()
-        while let part = try await parts.nextPart(upTo: writtenAtOnce) {
-            guard case .events(let events) = part else {
-                try await writer.write(ServerSentEvent.heartbeat)
-                continue
-            }
-            let frames = events.map { (isCut ? $0.frame : $0.wholeFrame).bytes }
-            try await writer.write(frames.count == 1 ? frames[0] : Array(frames.joined()))
-            let now = cloud.time.now()
-            for event in events {
-                cloud.journal.record(
-                    Delivery(
-                        notification: event.sequence, user: stream.device.user,
-                        clientID: stream.device.clientID, route: .stream, at: now,
-                        answer: Delivery.sent
-                    )
-                )
-            }
-        }
-    }
-
-    /// Bytes of events that wait, after which what follows goes in a write of its own.
-    private static let writtenAtOnce = 32 * 1024
 }
 
 extension Exchange {
