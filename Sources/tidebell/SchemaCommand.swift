@@ -288,7 +288,8 @@ struct SchemaCommand: AsyncParsableCommand {
             printDone(
                 SchemaReport.changes(
                     outcome.changes, heading + ".\nIts schema:",
-                    orNone: heading + "; it has production's schema already."))
+                    orNone: heading + "; it has production's schema already.",
+                    warnings: outcome.warnings))
         }
 
         /// Asks at the terminal for the container's name; fails where there is none to ask at.

@@ -154,6 +154,11 @@ struct SchemaEndpointTests {
                 .hasSuffix(
                     #""warnings":["no longer fires: the subscription Note: title == %@ without "#
                         + #"the index QUERYABLE of Note.title"]}"#))
+        #expect(
+            try await ask("schema/reset").text
+                == #"{"changes":["- RECORD TYPE Note"],"warnings":["no longer fires: the "#
+                + #"subscription Note: title == %@ without the record type Note"],"#
+                + #""zones":0,"records":2}"#)
     }
 
     @Test("QUERY-5, SUB-22: a subscription of all text fires for searchable fields alone")

@@ -10,9 +10,7 @@ extension ImportSchema {
         package var silenced: [String]
 
         /// What the operator is warned of, a sentence each.
-        package var warnings: [String] {
-            silenced.map { "no longer fires: \($0)" }
-        }
+        package var warnings: [String] { SubscriptionUses.warnings(silenced: silenced) }
     }
 
     /// Replaces development's schema by the file's, whole or not at all; returns what changed.

@@ -13,6 +13,8 @@ extension ResetSchema {
     /// What a reset came to.
     package struct Outcome: Sendable, Hashable {
         package var changes: [SchemaChange] = []
+        /// Subscriptions of development that fire no more, and why, a sentence each (SUB-26).
+        package var silenced: [String] = []
         /// Custom zones that were deleted.
         package var zones = 0
         /// Records that went, those of deleted zones too.
@@ -21,6 +23,9 @@ extension ResetSchema {
         package var next: DatabaseID?
 
         package init() {}
+
+        /// What the operator is warned of, a sentence each.
+        package var warnings: [String] { SubscriptionUses.warnings(silenced: silenced) }
     }
 
     /// What a step removed.
@@ -31,20 +36,27 @@ extension ResetSchema {
         package var isEmpty = false
     }
 
-    /// Replaces development's schema; returns what changed.
+    /// Replaces development's schema; returns what changed, and which subscriptions that silences.
+    ///
+    /// - Parameter subscriptions: Those of development.
     package static func run(
-        _ container: String, in transaction: some SchemaWriting
-    ) throws -> [SchemaChange] {
+        _ container: String, subscriptions: SubscriptionUses = SubscriptionUses(),
+        in transaction: some SchemaWriting
+    ) throws -> Outcome {
         let (development, production) = (
             ContainerKey(container: container, environment: .development),
             ContainerKey(container: container, environment: .production)
         )
         try development.check()
         let deployed = try transaction.schemaDefinition(of: production)
-        let changes = SchemaChange.changes(
-            from: try transaction.schemaDefinition(of: development), to: deployed)
-        if !changes.isEmpty { try transaction.replaceSchema(with: deployed, in: development) }
-        return changes
+        let before = try transaction.schemaDefinition(of: development)
+        var outcome = Outcome()
+        outcome.changes = SchemaChange.changes(from: before, to: deployed)
+        outcome.silenced = subscriptions.silenced(from: before, to: deployed)
+        if !outcome.changes.isEmpty {
+            try transaction.replaceSchema(with: deployed, in: development)
+        }
+        return outcome
     }
 
     /// Removes some of what a database of development holds, and with the last of it lets the tokens
@@ -69,8 +81,9 @@ extension ResetSchema {
         }
         if custom.count <= zonesPerStep {
             removed.isEmpty = true
-            // Nothing happened since the last time.
-            let isFresh = database.floor == database.head && custom.isEmpty
+            // Nothing happened since the last time. A trace that was removed raises the floor as well.
+            let isFresh =
+                database.floor == database.head && custom.isEmpty && database.use == .zero
             if !isFresh {
                 for zone in zones where zone.name == ZoneID.defaultName && zone.position != .start {
                     try transaction.giveUpZone(zone, of: database, reason: .deleted, now: now)

@@ -119,8 +119,9 @@ package struct Schemas: Sendable {
     ) async throws -> ResetSchema.Outcome {
         var outcome = ResetSchema.Outcome()
         if last == nil {
-            outcome.changes = try await change(container) {
-                try ResetSchema.run(container, in: $0)
+            let subscriptions = try await subscriptions(of: container)
+            outcome = try await change(container) {
+                try ResetSchema.run(container, subscriptions: subscriptions, in: $0)
             }
         }
         var (last, steps) = (last, 0)

@@ -135,7 +135,7 @@ package struct SchemaDeploymentPlan: Sendable, Hashable {
 
     /// What the operator is warned of, a sentence each.
     package var warnings: [String] {
-        silenced.map { "no longer fires: \($0)" }
+        SubscriptionUses.warnings(silenced: silenced)
             + unserved.map { "would not fire in production: \($0)" }
             + differing.map { "could not be saved in production: \($0)" }
     }

@@ -52,6 +52,11 @@ package struct SubscriptionUses: Sendable, Hashable {
         }
     }
 
+    /// Returns what the operator is warned of where those fire no more.
+    static func warnings(silenced: [String]) -> [String] {
+        silenced.map { "no longer fires: \($0)" }
+    }
+
     /// Returns those that a schema lacks something for, a sentence each.
     func unserved(by schema: SchemaDefinition) -> [String] {
         sentences { $0.shortfall(in: schema) }

@@ -170,6 +170,9 @@ extension OpenAPI {
                 response: .json(
                     .object([
                         .needed("changes", .array(of: .string), "Of the schema, a line each."),
+                        .optional(
+                            "warnings", .array(of: .string),
+                            "Of subscriptions that fire no more by it, and why."),
                         .needed("zones", .integer, "How many were deleted."),
                         .needed("records", .integer, "How many went."),
                         .optional("continuationMarker", .string, "Ask again with it."),

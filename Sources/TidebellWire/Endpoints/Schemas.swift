@@ -59,6 +59,8 @@ package enum ResetSchema: WireEndpoint {
     package struct Response: Sendable, Hashable {
         /// What changed in the schema, a line each.
         package var changes: [String]
+        /// Subscriptions that fire no more for what changes, a sentence each.
+        package var warnings: [String]
         /// How many custom zones were deleted.
         package var zones: Int
         /// How many records went, those of deleted zones too.
@@ -68,9 +70,11 @@ package enum ResetSchema: WireEndpoint {
 
         /// Creates an answer.
         package init(
-            changes: [String], zones: Int, records: Int, continuationMarker: String? = nil
+            changes: [String], warnings: [String] = [], zones: Int, records: Int,
+            continuationMarker: String? = nil
         ) {
             self.changes = changes
+            self.warnings = warnings
             self.zones = zones
             self.records = records
             self.continuationMarker = continuationMarker
@@ -81,6 +85,10 @@ package enum ResetSchema: WireEndpoint {
             writer.object { writer in
                 writer.key("changes")
                 writer.array(changes) { $0.string($1) }
+                if !warnings.isEmpty {
+                    writer.key("warnings")
+                    writer.array(warnings) { $0.string($1) }
+                }
                 writer.member("zones", Int64(zones))
                 writer.member("records", Int64(records))
                 if let continuationMarker {

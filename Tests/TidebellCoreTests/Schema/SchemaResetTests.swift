@@ -110,6 +110,33 @@ struct SchemaResetTests {
         #expect(try await bench.databaseChanges(since: fresh.syncToken).zones.count == 1)
     }
 
+    @Test(
+        "ENV-8, ENV-9: a reset removes records, and tokens expire, where the last change was a zone whose trace is gone"
+    )
+    func removedTrace() async throws {
+        try await save("a", zone: "_defaultZone", bench.call())
+        _ = try await schemas.deploy(Self.name, by: "anna", at: Self.now)
+        try await bench.makeZone("Temp")
+        try await bench.deleteZone("Temp")
+        let token = try await bench.databaseChanges().syncToken
+        let later = bench.call().now
+        let removed = try await bench.store.write(.everything) {
+            try $0.removeTombstones(modifiedBefore: later, limit: 100)
+        }
+        #expect(removed == 1)
+        var expected = ResetSchema.Outcome()
+        expected.records = 1
+        #expect(try await reset() == expected)
+        #expect(try await found(bench.call()) == [])
+        let error = await #expect(throws: WireError.self) {
+            _ = try await bench.databaseChanges(since: token)
+        }
+        #expect(error?.ckErrorCode == CKErrorCode.changeTokenExpired)
+        let fresh = try await bench.databaseChanges().syncToken
+        #expect(try await reset() == ResetSchema.Outcome())
+        #expect(try await bench.databaseChanges(since: fresh).zones == [])
+    }
+
     @Test("ENV-2, ENV-8: production, and other containers, keep what they have")
     func others() async throws {
         let production = ContainerKey(container: Self.name, environment: .production)
@@ -167,6 +194,30 @@ struct SchemaResetTests {
         #expect(left == ["New", "_defaultZone"])
         // Once more: what is there now goes, and what is empty costs nothing.
         #expect(try await reset().zones == 1)
+        #expect(try await reset() == ResetSchema.Outcome())
+    }
+
+    @Test("SUB-26, ENV-8: a reset names the subscriptions that it silences, once")
+    func silenced() async throws {
+        _ = try await schemas.import(
+            "DEFINE SCHEMA RECORD TYPE Note (title STRING QUERYABLE);", into: Self.name)
+        for user in [bench.anna, bench.otto] {
+            var subscription = WireSubscription(
+                subscriptionID: "s", kind: .query, recordType: "Note", firesOn: [.create],
+                notificationInfo: WireNotificationInfo())
+            subscription.filters = [WireFilter(.equals, .field("title"), .string("x"))]
+            #expect(try await bench.subscribe(subscription, bench.call(user)).error == nil)
+        }
+        var expected = ResetSchema.Outcome()
+        expected.changes = [.removeType("Note")]
+        expected.silenced = [
+            "the 2 subscriptions Note: title == %@ without the record type Note"
+        ]
+        #expect(try await reset() == expected)
+        #expect(
+            expected.warnings == [
+                "no longer fires: the 2 subscriptions Note: title == %@ without the record type Note"
+            ])
         #expect(try await reset() == ResetSchema.Outcome())
     }
 

@@ -55,7 +55,8 @@ extension ResetSchema: AdminDocumentEndpoint {
         let outcome = try await cloud.operatedSchemas.reset(
             container.container, after: last, mostSteps: stepsPerRequest, at: cloud.time.now())
         return Response(
-            changes: outcome.changes.map(\.line), zones: outcome.zones, records: outcome.records,
+            changes: outcome.changes.map(\.line), warnings: outcome.warnings,
+            zones: outcome.zones, records: outcome.records,
             continuationMarker: outcome.next.map { "\($0.rawValue)" })
     }
 }
