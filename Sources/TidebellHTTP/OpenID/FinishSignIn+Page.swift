@@ -32,9 +32,9 @@ extension FinishSignIn: WebPage {
         switch begun.purpose {
         case .app(let begun):
             guard let app else { throw failed }
-            return try await visit.letIn(
-                known, to: app, staysSignedIn: begun.staysSignedIn, byProvider: true
-            ) { _ in failed.page }
+            return try await visit.letIn(known, to: app, staysSignedIn: begun.staysSignedIn) { _ in
+                failed.page
+            }
         case .page(let path):
             guard let page = Router.page(of: path)?.page else { throw failed }
             return try await visit.letIn(known, to: page, at: path) { _ in failed.page }
@@ -150,7 +150,7 @@ extension PageVisit {
             guard let name = try reader.accountName(identifiedBy: identity),
                 let known = try reader.signIn(named: name)
             else { return nil }
-            return KnownUser(name: name, signIn: known)
+            return KnownUser(name: name, signIn: known, isByProvider: true)
         }
         if let found {
             guard !found.signIn.isDisabled else { throw WireError.accountDisabled }
@@ -164,6 +164,6 @@ extension PageVisit {
             try SignInByIdentity.run(
                 identity, suggesting: token.names, or: fallback, at: now, in: $0)
         }
-        return KnownUser(name: name, signIn: signIn)
+        return KnownUser(name: name, signIn: signIn, isByProvider: true)
     }
 }

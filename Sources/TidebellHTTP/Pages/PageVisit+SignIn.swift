@@ -28,7 +28,8 @@ extension PageVisit {
                 try known.check(in: transaction)
                 try transaction.beginSession(
                     .page, hash, of: known.signIn.account, with: nil,
-                    lifetime: PageSession.lifetime, in: nil, limits: limits, at: now)
+                    lifetime: PageSession.lifetime, notAfter: known.sessionEnd(at: now), in: nil,
+                    limits: limits, at: now)
             }
         } catch let error as WireError {
             throw Self.refusal(error, refused)
@@ -60,6 +61,13 @@ struct KnownUser: Sendable {
     /// As they wrote it.
     var name: String
     var signIn: StoredSignIn
+    /// Whether an identity provider says so, which is then asked again some day.
+    var isByProvider = false
+
+    /// When a session of theirs that begins now ends, however much it is used; nil for never.
+    func sessionEnd(at now: Instant) -> Instant? {
+        isByProvider ? now.advanced(by: WebTokenRules.longestByProvider) : nil
+    }
 
     /// Fails where the password was changed or the account disabled meanwhile: no session begins.
     func check(in reader: some AccountReading) throws {

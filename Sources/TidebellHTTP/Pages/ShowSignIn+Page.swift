@@ -169,10 +169,8 @@ extension PageVisit {
     var staysSignedIn: Bool { form?["keep"] == "1" }
 
     /// Makes a web token for whoever proved who they are, and tells the app.
-    ///
-    /// - Parameter byProvider: Whether an identity provider says so, which is then asked again some day.
     func letIn(
-        _ known: KnownUser, to app: SigningInApp, staysSignedIn: Bool, byProvider: Bool = false,
+        _ known: KnownUser, to app: SigningInApp, staysSignedIn: Bool,
         refused: (WireError) -> HTML
     ) async throws -> WebResponse {
         let token = Secret.make(from: cloud.randomness)
@@ -181,14 +179,14 @@ extension PageVisit {
             staysSignedIn ? WebTokenRules.keptLifetime : WebTokenRules.fetchedLifetime
         let now = cloud.time.now()
         let account = known.signIn.account
-        let end = byProvider ? now.advanced(by: WebTokenRules.longestByProvider) : nil
         do {
             try await cloud.store.write(.account(account), for: account) {
                 [limits = cloud.limits] transaction in
                 try known.check(in: transaction)
                 try transaction.beginSession(
                     .page, Secret.hash(token), of: account, with: nil, lifetime: lifetime,
-                    notAfter: end, in: app.container, limits: limits, at: now)
+                    notAfter: known.sessionEnd(at: now), in: app.container, limits: limits,
+                    at: now)
                 _ = try transaction.joinContainer(
                     app.container, as: account, recordName: recordName, limits: limits, at: now)
             }

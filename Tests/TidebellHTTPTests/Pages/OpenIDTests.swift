@@ -384,11 +384,52 @@ struct OpenIDTests {
             let told = try #require(page.body.firstMatch(of: /data-token="([0-9a-f]{64})"/)?.1)
             token.current = String(told)
         }
-        let start = api.clock.instant
-        var current = token.current
-        var last = start
-        // Used each quarter of an hour, its token is renewed whenever that is due.
-        while true {
+        #expect(
+            try await Self.life(of: token.current, usedEach: .seconds(900), api)
+                == WebTokenRules.longestByProvider)
+    }
+
+    @Test(
+        "A device that a provider signed in asks it again after 30 days, however much it is used, and so does a device that this one signed in"
+    )
+    func longestOfDevice() async throws {
+        let (api, provider) = try await Self.cloud()
+        func device(_ what: String, _ body: String, _ query: String = "") async throws -> String {
+            try await api.send(
+                "POST",
+                "/ext/1/\(TestAPI.container)/development/account/\(what)?ckAPIToken=\(api.apiToken)"
+                    + query, body, headers: ["Host": "here"]
+            ).text
+        }
+        let begun = try await device("deviceCode", "{}")
+        let code = try #require(begun.firstMatch(of: /"userCode":"([A-Z-]*)"/)?.1)
+        let secret = try #require(begun.firstMatch(of: /"deviceCode":"([^"]*)"/)?.1)
+        try await api.serving { port in
+            let done = try await Self.signIn(
+                on: "/device-sign-in?code=\(code)", api, provider, port)
+            #expect(done.heading == "The device is signed in")
+        }
+        func token(_ text: String) throws -> String {
+            String(try #require(text.firstMatch(of: /"webAuthToken":"([^"]*)"/)?.1, "\(text)"))
+        }
+        let first = try token(await device("deviceToken", #"{"deviceCode":"\#(secret)"}"#))
+        let day = Duration.seconds(24 * 3600)
+        api.clock.advance(by: day)
+        let second = try token(await device("signIn", "{}", "&ckWebAuthToken=\(first)"))
+        #expect(
+            try await Self.life(of: second, usedEach: day, api)
+                == WebTokenRules.longestByProvider - day)
+        let target = TestAPI.target(
+            "public/users/caller", apiToken: api.apiToken, webToken: first)
+        #expect(try await api.send("GET", target).status == 421)
+    }
+
+    /// How long a session goes on whose token is used so often, and renewed whenever that is due.
+    private static func life(
+        of token: String, usedEach pause: Duration, _ api: TestAPI
+    ) async throws -> Duration {
+        var (current, life) = (token, Duration.zero)
+        while life < WebTokenRules.signInLifetime {
             let answer = try await api.send(
                 "GET",
                 TestAPI.target("public/users/caller", apiToken: api.apiToken, webToken: current))
@@ -396,12 +437,11 @@ struct OpenIDTests {
                 #expect(answer.status == 421)
                 break
             }
-            last = api.clock.instant
             current = answer[header: "X-Apple-CloudKit-Web-Auth-Token"] ?? current
-            api.clock.advance(by: .seconds(900))
+            api.clock.advance(by: pause)
+            life += pause
         }
-        #expect(
-            last.advanced(by: .seconds(900)) == start.advanced(by: WebTokenRules.longestByProvider))
+        return life
     }
 
     @Test(

@@ -61,7 +61,7 @@ extension FinishDeviceSignIn: Endpoint {
         case .pending: response = .pending
         case .entered(let user):
             response = .signedIn(
-                try await exchange.signIn(.password(user: user.name, user.signIn)))
+                try await exchange.signIn(.user(user)))
         }
         return .json { response.write(to: &$0) }
     }

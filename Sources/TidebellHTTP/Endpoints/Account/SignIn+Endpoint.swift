@@ -21,11 +21,11 @@ extension SignIn: Endpoint {
             switch (request.user, request.password) {
             case (let user?, let password?):
                 try await exchange.signIn(
-                    .password(
-                        user: user,
-                        try await exchange.cloud.account(
-                            named: user, password: password, for: exchange.request)
-                    )
+                    .user(
+                        KnownUser(
+                            name: user,
+                            signIn: try await exchange.cloud.account(
+                                named: user, password: password, for: exchange.request)))
                 )
             case (nil, nil): try await exchange.signIn(.token(of: exchange.call.requireUser()))
             default: throw JSONError("a sign-in has both 'user' and 'password', or neither")
@@ -37,16 +37,23 @@ extension SignIn: Endpoint {
 extension Exchange {
     /// What the caller that signs in has shown.
     enum Proof: Sendable {
-        case password(user: String, StoredSignIn)
+        /// A password, or what an identity provider says.
+        case user(KnownUser)
         /// The request's web token.
         case token(of: StoredUser)
 
         /// The account that signs in.
         var account: AccountID {
             switch self {
-            case .password(_, let known): known.account
+            case .user(let known): known.signIn.account
             case .token(let user): user.account
             }
+        }
+
+        /// When the session that it begins ends, beside what a token says of itself.
+        func sessionEnd(at now: Instant) -> Instant? {
+            guard case .user(let known) = self else { return nil }
+            return known.sessionEnd(at: now)
         }
     }
 
@@ -61,8 +68,8 @@ extension Exchange {
             let (account, source) = try self.check(proof, in: transaction)
             try transaction.beginSession(
                 .device, Secret.hash(token), of: account, with: source,
-                lifetime: WebTokenRules.signInLifetime, in: container, limits: self.call.limits,
-                at: now
+                lifetime: WebTokenRules.signInLifetime, notAfter: proof.sessionEnd(at: now),
+                in: container, limits: self.call.limits, at: now
             )
             let user = try transaction.joinContainer(
                 container, as: account, recordName: recordName, limits: self.call.limits, at: now
@@ -80,11 +87,9 @@ extension Exchange {
         _ proof: Proof, in reader: some AccountReading & SessionReading
     ) throws -> (account: AccountID, source: StoredWebToken?) {
         switch proof {
-        case .password(let name, let known):
-            guard try reader.signIn(calledBy: name) == known else {
-                throw WireError.wrongPassword
-            }
-            return (known.account, nil)
+        case .user(let known):
+            try known.check(in: reader)
+            return (known.signIn.account, nil)
         case .token(let user):
             let source = try webToken(in: reader)
             if let source { try WebTokenRules.checkSignIn(with: source) }
