@@ -165,4 +165,81 @@ struct DamagedSubscriptionTests {
         #expect(try StoreCheck.run(at: store.pool.path).isDamaged == false)
         try await store.close()
     }
+
+    @Test(
+        "M6, SUB-23: subscriptions that an older version filed are sound as they are, and when terms are made anew"
+    )
+    func filedByOlderVersion() async throws {
+        let first = try await TestAPI()
+        func filter(_ comparator: String, _ value: String) -> String {
+            #"{"comparator":"\#(comparator)","fieldName":"title","fieldValue":\#(value)}"#
+        }
+        func choice(_ values: String) -> String {
+            filter("IN", #"{"type":"STRING_LIST","value":[\#(values)]}"#)
+        }
+        let asked = [
+            "none": choice(#""x","y""#),
+            "other": choice(#""x","z""#) + "," + filter("EQUALS", #"{"value":"x"}"#),
+            "new": choice(#""u","v""#),
+        ]
+        for (id, filters) in asked {
+            let saved = try await first.post(
+                "private/subscriptions/modify",
+                """
+                {"operations":[{"operationType":"create","subscription":{"subscriptionID":"\(id)",\
+                "subscriptionType":"query","firesOn":["create"],"query":{"recordType":"Note",\
+                "filterBy":[\(filters)]}}}]}
+                """)
+            #expect(try outcomes(saved) == [id])
+        }
+        try await first.cloud.store.write(.everything) { transaction in
+            let transaction = try #require(transaction as? SQLiteTransaction)
+            for (id, term) in [("none", ""), ("other", "title=sx")] {
+                try transaction.connection.run(
+                    """
+                    DELETE FROM subscription_term WHERE serial =
+                        (SELECT serial FROM subscription WHERE subscription_id = ?)
+                    """, id)
+                try transaction.connection.run(
+                    "UPDATE subscription SET term = ? WHERE subscription_id = ?", term, id)
+            }
+        }
+        let path = try #require(first.cloud.store.engine as? SQLiteStore).pool.path
+        #expect(try StoreCheck.run(at: path).problems == [])
+        var pages = try await StorePages(closing: first.cloud.store)
+        for tree in ["subscription_term", "subscription_term_serial"] {
+            let page = try #require(try pages.pages(of: tree).first)
+            pages.overwrite(page, with: Array(repeating: 0xA5, count: StorePages.size))
+        }
+        let folder = TestAPI.newFolder()
+        try pages.write(to: folder)
+        let api = try TestAPI(on: folder, knowing: first.callers)
+        let store = try #require(api.cloud.store.engine as? SQLiteStore)
+        let note = try await api.post(
+            "private/records/modify",
+            """
+            {"operations":[{"operationType":"create","record":{"recordName":"n",\
+            "recordType":"Note","fields":{"title":{"value":"z"}}}}]}
+            """)
+        #expect(note.status == 200)
+        _ = try await api.cloud.pipeline.drain()
+        let terms = try await store.read { reader in
+            let connection = try #require(reader as? SQLiteReader).connection
+            return try connection.rows(
+                """
+                SELECT subscription_id, term FROM subscription
+                UNION ALL SELECT subscription_id, subscription_term.term
+                FROM subscription_term JOIN subscription USING (serial)
+                """
+            ) { "\($0.text(0)): \($0.text(1))" }
+        }
+        #expect(
+            terms.sorted() == [
+                "new: title=su", "new: title=sv", "none: title=sx", "none: title=sy",
+                "other: title=sx",
+            ])
+        // What the mending left of the old pages is a warning.
+        #expect(try StoreCheck.run(at: store.pool.path).isDamaged == false)
+        try await store.close()
+    }
 }

@@ -92,23 +92,88 @@ struct TextVerdictTests {
             if !answer.recordNames.isEmpty { queried.insert(cell.id) }
         }
         _ = try await api.cloud.pipeline.drain()
-        let limit = cells.count + 1
-        let notified = try await api.cloud.store.read { reader in
-            let account = try #require(try reader.account(named: "me"))
-            let user = try #require(
-                try reader.user(
-                    of: account,
-                    in: ContainerKey(container: TestAPI.container, environment: .development)))
-            return Set(
-                try reader.notifications(
-                    for: user.id, after: .start, excludingOrigin: nil, limit: limit
-                ).map(\.subscriptionID))
-        }
-        #expect(notified.symmetricDifference(queried) == [])
+        let notified = try await Self.notified(api, limit: cells.count + 1)
+        #expect(Set(notified).symmetricDifference(queried) == [])
         // Each text is equal to itself.
         for number in 0..<2 * Self.pairs.count {
             #expect(queried.contains("\(number)-EQUALS-same"))
             #expect(!queried.contains("\(number)-NOT_EQUALS-same"))
         }
+    }
+
+    /// The subscriptions that have fired, each as often as it has.
+    private static func notified(_ api: TestAPI, limit: Int) async throws -> [String] {
+        try await api.cloud.store.read { reader in
+            let account = try #require(try reader.account(named: "me"))
+            let user = try #require(
+                try reader.user(
+                    of: account,
+                    in: ContainerKey(container: TestAPI.container, environment: .development)))
+            return try reader.notifications(
+                for: user.id, after: .start, excludingOrigin: nil, limit: limit
+            ).map(\.subscriptionID)
+        }
+    }
+
+    @Test(
+        "SUB-23: texts that a newer Unicode composes are told apart where both are in one choice, one list, one request"
+    )
+    func together() async throws {
+        let (first, second) = Self.pairs[0]
+        let api = try await TestAPI()
+        _ = try await api.send(
+            "POST", api.target(under: "device", "tokens/create") + "&clientId=listener",
+            #"{"apnsEnvironment":"development"}"#)
+        let both = #"{"value":["\#(first)","\#(second)"],"type":"STRING_LIST"}"#
+        func filter(_ comparator: String, _ field: String, _ value: String) -> String {
+            #"{"comparator":"\#(comparator)","fieldName":"\#(field)","fieldValue":\#(value)}"#
+        }
+        func text(_ text: String) -> String { #"{"value":"\#(text)","type":"STRING"}"# }
+        let subscriptions = [
+            ("choice", #""create""#, "Choice", filter("IN", "tide", both)),
+            ("list of first", #""create""#, "List", filter("LIST_CONTAINS", "tags", text(first))),
+            (
+                "list of second", #""create","update""#, "List",
+                filter("LIST_CONTAINS", "tags", text(second))
+            ),
+            ("first", #""create""#, "Note", filter("EQUALS", "tide", text(first))),
+            ("second", #""create","update""#, "Note", filter("EQUALS", "tide", text(second))),
+        ]
+        for (id, events, type, filter) in subscriptions {
+            let answer = try await api.post(
+                "private/subscriptions/modify",
+                """
+                {"operations":[{"operationType":"create","subscription":{"subscriptionID":"\(id)",\
+                "subscriptionType":"query","firesOn":[\(events)],\
+                "query":{"recordType":"\(type)","filterBy":[\(filter)]},\
+                "notificationInfo":{"alertBody":"new"}}}]}
+                """)
+            try #require(!answer.text.contains("ErrorCode"), "\(answer.text)")
+        }
+        _ = try await api.cloud.pipeline.drain()
+        func note(_ name: String, _ type: String, _ field: String, _ value: String) -> String {
+            """
+            {"operationType":"create","record":{"recordName":"\(name)","recordType":"\(type)",\
+            "fields":{"\(field)":\(value)}}}
+            """
+        }
+        for operations in [
+            [note("c1", "Choice", "tide", text(first))],
+            [note("c2", "Choice", "tide", text(second))], [note("l", "List", "tags", both)],
+            [
+                note("n1", "Note", "tide", text(first)), note("n2", "Note", "tide", text(second)),
+            ],
+        ] {
+            let answer = try await api.post(
+                "private/records/modify",
+                #"{"operations":[\#(operations.joined(separator: ","))]}"#,
+                query: "&clientId=writer")
+            try #require(!answer.text.contains("ErrorCode"), "\(answer.text)")
+            _ = try await api.cloud.pipeline.drain()
+        }
+        #expect(
+            try await Self.notified(api, limit: 100).sorted() == [
+                "choice", "choice", "first", "list of first", "list of second", "second",
+            ])
     }
 }

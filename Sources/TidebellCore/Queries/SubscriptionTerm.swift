@@ -85,6 +85,13 @@ package struct SubscriptionTerm: RawRepresentable, Sendable, Hashable, Comparabl
         return String(text)
     }
 
+    // As engines and `ComparisonKey` have it: two texts may be one for Swift, whose Unicode is newer.
+    package static func == (left: Self, right: Self) -> Bool {
+        ExactText(left.rawValue) == ExactText(right.rawValue)
+    }
+
+    package func hash(into hasher: inout Hasher) { ExactText(rawValue).hash(into: &hasher) }
+
     /// In the order of an engine's index: byte by byte.
     package static func < (left: Self, right: Self) -> Bool {
         left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)

@@ -26,7 +26,9 @@ package struct SubscriptionTerms: Sendable, Hashable {
             + Self.ranges(filters.filter(\.isOfOrder))
         if choices.contains(where: \.terms.isEmpty) {
             (terms, reasonAgainst) = ([.never], nil)
-        } else if let best = choices.min(by: { $0.rank < $1.rank }) {
+        } else if let best = choices.min(by: {
+            ($0.rank, $0.terms.count) < ($1.rank, $1.terms.count)
+        }) {
             (terms, reasonAgainst) = (best.terms, nil)
         } else {
             terms = [.none]

@@ -194,7 +194,10 @@ package struct StoreCheck {
         ) { columns in
             let problem: String
             if let stored = StoredSubscription(readable: columns.bytes(0)) {
-                guard try !isFiled(stored, under: columns.text(7), columns.int(6)) else {
+                guard
+                    try !isFiled(
+                        stored, under: SubscriptionTerm(rawValue: columns.text(7)), columns.int(6))
+                else {
                     return true
                 }
                 problem = "changes may not find the subscription; save it anew"
@@ -211,19 +214,22 @@ package struct StoreCheck {
         }
     }
 
-    /// Whether a subscription has the further terms that belong to its first one.
+    /// Whether a subscription stands where changes that fire it look: under all of its terms, or under
+    /// those of an older version, which chose another one, or none.
     private func isFiled(
-        _ stored: StoredSubscription, under first: String, _ serial: Int64
+        _ stored: StoredSubscription, under first: SubscriptionTerm, _ serial: Int64
     ) throws -> Bool {
-        // An older version has none.
-        guard try connection.database.tableExists("subscription_term") else { return true }
+        // An older version has no further ones.
+        guard try connection.database.tableExists("subscription_term"), first != .none else {
+            return true
+        }
         let further = Set(
             try connection.rows("SELECT term FROM subscription_term WHERE serial = ?", serial) {
-                $0.text(0)
+                SubscriptionTerm(rawValue: $0.text(0))
             })
-        let terms = stored.keys.terms.map(\.rawValue)
-        // What was saved by an older version has another first term, or none, and no further ones.
-        return further == (terms.first == first ? Set(terms.dropFirst()) : [])
+        let terms = stored.keys.terms
+        return further.isEmpty && first != terms.first
+            || further.union([first]).isSuperset(of: terms)
     }
 
     private mutating func readFiles() throws {

@@ -87,7 +87,7 @@ struct TableMending {
         try writer.run("UPDATE zone SET indexed = 0 WHERE indexed = 1")
     }
 
-    /// Makes the further terms of all subscriptions anew.
+    /// Files all subscriptions anew, those of an older version under the terms of today.
     private func fileSubscriptions() throws {
         guard try writer.database.tableExists("subscription_term") else { return }
         try makeAnew("subscription_term")
@@ -107,8 +107,12 @@ struct TableMending {
             guard let last = page.last?.serial else { return }
             for (serial, database, json) in page {
                 // What cannot be read fires nothing.
-                try StoredSubscription(readable: json)?.keys.putFurtherTerms(
-                    of: serial, in: database, writer)
+                guard let keys = StoredSubscription(readable: json)?.keys else { continue }
+                let first = keys.terms.first ?? .none
+                try writer.run(
+                    "UPDATE subscription SET term = ?1 WHERE serial = ?2 AND term <> ?1",
+                    first, serial)
+                try keys.putFurtherTerms(of: serial, in: database, writer)
             }
             start = last
         }

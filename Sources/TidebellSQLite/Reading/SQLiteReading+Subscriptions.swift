@@ -205,8 +205,9 @@ extension StoredSubscription {
     /// Each part is one range of the index `subscription_trigger`, or of the table of further
     /// terms.
     ///
-    /// Of one trigger there may be a million: each range is read no further than
-    /// the page may reach, and only the page's rows are read beyond the index, of which
+    /// Of one trigger there may be a million. Where it is of one term its range is read no further
+    /// than the page may reach; one of several terms is read whole for each page, which is kept only
+    /// as far as the page reaches. Only the page's rows are read beyond the index, of which
     /// the JSON is the last column: it is not touched.
     static let concerned = """
         SELECT subscription.serial, subscription.user FROM (
@@ -223,7 +224,8 @@ extension StoredSubscription {
         """
 
     /// The first query subscriptions of each trigger. Those of several terms are all looked at
-    /// in the index, since it is in the order of the terms.
+    /// in the index for each page, since it is in the order of the terms and a page in that of
+    /// serials: so many pages cost so many times all of them.
     private static let concernedQueries: String = {
         func text(_ index: Int) -> String { JSONText.string("wanted.value ->> \(index)") }
         var parts = ""

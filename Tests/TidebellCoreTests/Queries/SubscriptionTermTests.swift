@@ -25,6 +25,10 @@ struct SubscriptionTermTests {
         #expect(term(location, thread) == "thread=rT")
         #expect(term(thread, record, location) == "___recordID=rNote-1")
         #expect(term(tag) == "tags@slow")
+        let places = WireFilter(
+            .in, .field("place"), .list(.stringList, [.string("Bay"), .string("Sea")]))
+        // Of what finds as little, the one with fewer terms.
+        #expect(term(places, location) == "place=ssea")
     }
 
     @Test("3 and 3.0 are one term, as are all spellings of a text, and long texts are cut")
