@@ -87,22 +87,24 @@ package struct Accounts: Sendable {
 
     /// Returns a new management token, with which the operator asks over the
     /// network.
+    ///
+    /// - Parameter task: What alone it is good for; nil for all.
     package func makeAdminToken(
-        named name: String, lifetime: Duration? = nil
+        named name: String, lifetime: Duration? = nil, for task: ManagementTask? = nil
     ) async throws -> String {
-        try await make(.management, named: name, for: nil, lifetime: lifetime)
+        try await make(.management, named: name, for: nil, lifetime: lifetime, task: task)
     }
 
     private func make(
         _ kind: TokenKind, named name: String, for container: ContainerKey?, lifetime: Duration?,
-        signIn: AppSignIn = AppSignIn()
+        signIn: AppSignIn = AppSignIn(), task: ManagementTask? = nil
     ) async throws -> String {
         let now = time.now()
         let (token, hash) = makeToken()
         try await store.write(.store) {
             try AddToken.run(
                 kind, hash, named: name, for: container, lifetime: lifetime, signIn: signIn,
-                at: now, in: $0
+                task: task, at: now, in: $0
             )
         }
         return token

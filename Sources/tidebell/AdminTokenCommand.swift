@@ -38,29 +38,50 @@ struct AdminTokenCommand: AsyncParsableCommand {
     /// `tidebell admin-token create`.
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a management token, valid for all containers, and print it."
+            abstract: "Make a management token, valid for all containers, and print it.",
+            discussion: """
+                With it a program does what an operator does: it can deploy schemas and remove \
+                development's data. A program that only reads /metrics gets one with --only metrics.
+                """
         )
 
         @Option(help: "What the token is for, as a note for yourself.")
         var name = "unnamed"
+
+        @Option(
+            name: .customLong("only"),
+            help: ArgumentHelp(
+                "What alone the token is good for: metrics (default: everything).",
+                valueName: "task"))
+        var task: ManagementTask?
 
         @OptionGroup var validity: OptionalValidity
         @OptionGroup var data: DataOption
 
         func run() async throws {
             let token = try await data.withAccounts {
-                try await $0.makeAdminToken(named: name, lifetime: validity.duration)
+                try await $0.makeAdminToken(
+                    named: name, lifetime: validity.duration, for: task)
             }
+            let (kind, path) =
+                switch task {
+                case .metrics: ("A management token for metrics alone", "metrics")
+                case nil:
+                    (
+                        "A management token",
+                        "admin/1/CONTAINER/development/push/explain?record=NAME"
+                    )
+                }
             printLine(
                 """
-                A management token; it is shown only now:
+                \(kind); it is shown only now:
 
                    export TIDEBELL_ADMIN_TOKEN=\(token)
 
                 Use it, for example, like this:
 
                    curl -H "Authorization: Bearer $TIDEBELL_ADMIN_TOKEN" \
-                "$TIDEBELL_SERVER/admin/1/CONTAINER/development/push/explain?record=NAME"
+                "$TIDEBELL_SERVER/\(path)"
                 """,
                 orElse: TokenList.fallback(.management, token, data)
             )

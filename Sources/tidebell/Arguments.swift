@@ -11,6 +11,7 @@ extension CloudEnvironment: ExpressibleByArgument {}
 extension DatabaseScope: ExpressibleByArgument {}
 extension DuplicatePolicy: ExpressibleByArgument {}
 extension ExistingRecordPolicy: ExpressibleByArgument {}
+extension ManagementTask: ExpressibleByArgument {}
 extension Strictness: ExpressibleByArgument {}
 extension PruningOrder: ExpressibleByArgument {}
 extension DeviceLogin.Decision: ExpressibleByArgument {}

@@ -19,6 +19,7 @@ enum TokenList {
                 "\(token.id)  \(token.name)  \(TokenScopeText(token.container))  "
                     + UseText(token.createdAt, token.usedAt, token.expiresAt).description
                     + text(of: token.signIn)
+                    + (token.task.map { ", for \($0.rawValue) alone" } ?? "")
             )
         }
     }

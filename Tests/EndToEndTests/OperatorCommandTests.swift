@@ -81,7 +81,9 @@ struct OperatorCommandTests {
         let page = ["--name", "page", "--environment", "production", "--days", "1"]
         _ = try await program.token(["api-token", "create"] + container + page)
         let ops = try await program.token(["admin-token", "create", "--name", "ops"])
-        _ = try await program.token(["admin-token", "create", "--name", "audit", "--days", "1"])
+        _ = try await program.token([
+            "admin-token", "create", "--name", "audit", "--days", "1", "--only", "metrics",
+        ])
         let kinds: [(list: [String], end: [String], used: String, other: String, none: String)] = [
             (
                 ["api-token", "list"], ["api-token", "revoke"],
@@ -92,7 +94,7 @@ struct OperatorCommandTests {
             (
                 ["admin-token", "list"], ["admin-token", "revoke"],
                 "ops  all containers  made TIME, USE, does not expire",
-                "audit  all containers  made TIME, USE, expires TIME",
+                "audit  all containers  made TIME, USE, expires TIME, for metrics alone",
                 "There are no tokens; make one: tidebell admin-token create"
             ),
             (

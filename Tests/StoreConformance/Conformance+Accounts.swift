@@ -291,7 +291,8 @@ extension StoreConformance {
                             ? AppSignIn(
                                 origins: ["https://a.example", "http://b.example"],
                                 callback: "https://a.example/in", methods: [.provider])
-                            : AppSignIn()
+                            : AppSignIn(),
+                        task: kind == .management ? .metrics : nil
                     )
                     func isGood(at now: Instant) throws -> Bool {
                         try kind == .api

@@ -231,12 +231,14 @@ struct AccessTableTests {
     }
 
     @Test(
-        "The operator's endpoint takes a management token, and nothing else", arguments: containers)
+        "The operator's endpoints take a management token, and nothing else; one for metrics alone gets only these",
+        arguments: containers)
     func admin(container: ContainerKey) async throws {
         let api = try await TestAPI(hasControls: true)
         let tokens = try await AccessTokens(api, in: container)
         let accounts = api.cloud.accounts
         let fresh = try await accounts.makeAdminToken(named: "fresh")
+        let metrics = try await accounts.makeAdminToken(named: "metrics", for: .metrics)
         let expired = try await accounts.makeAdminToken(named: "expired", lifetime: .seconds(1))
         let revoked = try await accounts.makeAdminToken(named: "revoked")
         for token in try await accounts.tokens(.management) where token.name == "revoked" {
@@ -266,7 +268,8 @@ struct AccessTableTests {
         ] {
             for (token, status) in [
                 (nil, 401), ("unknown", 401), (expired, 401), (revoked, 401), (api.apiToken, 401),
-                (api.webToken, 401), (fresh, granted),
+                (api.webToken, 401), (metrics, path == "/metrics" ? granted : 401),
+                (fresh, granted),
             ] {
                 let headers = token.map { ["Authorization": "Bearer \($0)"] } ?? [:]
                 for caller in AccessCaller.all {

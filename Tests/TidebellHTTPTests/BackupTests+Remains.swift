@@ -190,6 +190,7 @@ extension BackupTests {
                     ALTER TABLE field_type DROP COLUMN indexes;
                     ALTER TABLE api_token DROP COLUMN origins;
                     ALTER TABLE api_token DROP COLUMN methods;
+                    ALTER TABLE admin_token DROP COLUMN task;
                     ALTER TABLE api_token DROP COLUMN callback;
                     DROP INDEX zone_unsettled;
                     ALTER TABLE zone DROP COLUMN unsettled;

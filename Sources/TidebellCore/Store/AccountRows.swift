@@ -134,6 +134,12 @@ package enum TokenKind: String, Sendable, Hashable, CaseIterable {
     case management
 }
 
+/// What alone a management token can be good for.
+package enum ManagementTask: String, Sendable, Hashable, CaseIterable {
+    /// To read `/metrics`.
+    case metrics
+}
+
 /// An API or management token as stored.
 package struct StoredToken: Sendable, Hashable {
     package var hash: [UInt8]
@@ -148,11 +154,14 @@ package struct StoredToken: Sendable, Hashable {
     package var usedAt: Instant?
     /// Of an API token, how users sign in on the server's page.
     package var signIn: AppSignIn
+    /// Of a management token, what alone it is good for; nil for all that an operator does.
+    package var task: ManagementTask?
 
     /// Creates a row.
     package init(
         hash: [UInt8], name: String, container: ContainerKey? = nil, createdAt: Instant,
-        expiresAt: Instant? = nil, usedAt: Instant? = nil, signIn: AppSignIn = AppSignIn()
+        expiresAt: Instant? = nil, usedAt: Instant? = nil, signIn: AppSignIn = AppSignIn(),
+        task: ManagementTask? = nil
     ) {
         self.hash = hash
         self.name = name
@@ -161,6 +170,7 @@ package struct StoredToken: Sendable, Hashable {
         self.expiresAt = expiresAt
         self.usedAt = usedAt
         self.signIn = signIn
+        self.task = task
     }
 }
 

@@ -34,9 +34,14 @@ extension AdminEndpoint {
 
 extension Cloud {
     /// Returns the name of the request's management token; fails with `AUTHENTICATION_FAILED`
-    /// unless it has one.
+    /// unless it has one that is good for this.
+    ///
+    /// - Parameter task: What a token may be good for alone and still do; nil for what takes one that is good for
+    ///   everything.
     @discardableResult
-    func requireAdmin(_ request: WebRequest) async throws -> String {
+    func requireAdmin(
+        _ request: WebRequest, for task: ManagementTask? = nil
+    ) async throws -> String {
         guard let header = request.headers[.authorization] else {
             throw WireError.notAdmin("it has no header 'Authorization: Bearer TOKEN'")
         }
@@ -49,6 +54,9 @@ extension Cloud {
         let token = try await store.read { try $0.token(hash: hash, .management) }
         guard let token, token.isValid(at: now) else {
             throw WireError.notAdmin("its management token is not known")
+        }
+        if let only = token.task, only != task {
+            throw WireError.notAdmin("its management token is good for \(only.rawValue) alone")
         }
         tokenUses.note(.kind(.management, hash), at: now)
         return token.name

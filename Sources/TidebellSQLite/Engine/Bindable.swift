@@ -180,6 +180,7 @@ extension FieldIndexKey: Bindable {}
 extension FieldType: Bindable {}
 extension Incarnation: Bindable {}
 extension Instant: Bindable {}
+extension ManagementTask: Bindable {}
 extension NotificationSequence: Bindable {}
 extension PermissionAnswer: Bindable {}
 extension Position: Bindable {}

@@ -16,6 +16,12 @@ extension SchemaSteps.Step {
         sql: "ALTER TABLE api_token ADD COLUMN methods TEXT"
     )
 
+    /// NULL is all that an operator does.
+    static let managementTasks = SchemaSteps.Step(
+        name: "management tokens may be for one task",
+        sql: "ALTER TABLE admin_token ADD COLUMN task TEXT"
+    )
+
     /// An identity is one account's, and goes with it.
     static let identities = SchemaSteps.Step(
         name: "accounts have identities of other services",

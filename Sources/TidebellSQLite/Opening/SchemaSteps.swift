@@ -197,6 +197,7 @@ struct SchemaSteps: Sendable {
         .appSignInMethods,
         .subscriptionTerms,
         .privateFields,
+        .managementTasks,
     ])
 
     /// Who asked for access to a share, or may not, as JSON of Core's.

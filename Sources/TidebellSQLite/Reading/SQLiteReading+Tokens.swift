@@ -38,7 +38,12 @@ extension TokenKind {
             case .api: "origins, callback, methods"
             case .management: "NULL, NULL, NULL"
             }
-        return "hash, name, \(container), created_at, expires_at, used_at, \(signIn)"
+        let task =
+            switch self {
+            case .api: "NULL"
+            case .management: "task"
+            }
+        return "hash, name, \(container), created_at, expires_at, used_at, \(signIn), \(task)"
     }
 }
 
@@ -53,7 +58,9 @@ extension StoredToken {
                 callback: columns.optionalText(8),
                 methods: columns.optionalText(9).map { text in
                     Set(text.split(separator: " ").compactMap { .init(rawValue: String($0)) })
-                })
+                }),
+            // A task that is not known fails: the token would be good for everything.
+            task: try columns.optional(10)
         )
     }
 }

@@ -12,7 +12,10 @@ extension SQLiteTransaction {
             """,
             token.hash, token.name, token.createdAt, token.expiresAt, token.usedAt
         )
-        guard kind == .api else { return }
+        guard kind == .api else {
+            return try connection.run(
+                "UPDATE admin_token SET task = ? WHERE hash = ?", token.task, token.hash)
+        }
         try connection.run(
             """
             UPDATE api_token
