@@ -52,6 +52,18 @@ struct RequestQueueTests {
         }
     }
 
+    @Test("A client that sends many requests before it reads gets all answers")
+    func unreadAnswers() async throws {
+        let api = try await TestAPI()
+        try await api.serving { port in
+            let connection = try RawConnection(port, receiving: 4096)
+            try connection.send(String(repeating: Self.health, count: 3000))
+            connection.endSending()
+            let answers = try await connection.rest()
+            #expect(answers.components(separatedBy: #"{"status":"ok"}"#).count == 3001)
+        }
+    }
+
     @Test("What comes behind a stream waits for its end, however much it is")
     func behindAStream() async throws {
         let api = try await TestAPI()

@@ -59,8 +59,11 @@ final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
     private var waiting = CircularBuffer<Arrival>(initialCapacity: 0)
     /// Whether reading was asked for and put off.
     private var isReadHeld = false
-    /// What is left of an answer that goes in pieces, and how many of them are on their way.
-    private var pieces: (rest: ByteBuffer, ahead: Int)?
+    /// What is left of an answer that goes in pieces.
+    private var rest: ByteBuffer?
+    /// How many pieces are on their way, also of answers before.
+    private var ahead = 0
+    private var isSendingPieces = false
     /// What sends an answer that is a feed.
     private var feed: FeedSender?
     /// Done when the system has taken the last answer.
@@ -125,9 +128,14 @@ final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
             if case .head = arrival { close(.all) }
             return
         }
-        guard waiting.isEmpty, current?.hasCome != true else { return waiting.append(arrival) }
+        guard waiting.isEmpty, !isBusy else { return waiting.append(arrival) }
         take(arrival)
     }
+
+    /// Whether what comes has to wait: for the answer to the current request, or for a client that has
+    /// not taken the answers before. One that sends requests and reads nothing would have the server
+    /// keep an answer for each.
+    private var isBusy: Bool { current?.hasCome ?? (context?.channel.isWritable == false) }
 
     private func take(_ arrival: Arrival) {
         switch arrival {
@@ -169,10 +177,19 @@ final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
     private func next() {
         current = nil
         guard !isLast else { return finish() }
-        while !isOver, current?.hasCome != true, let arrival = waiting.popFirst() { take(arrival) }
+        takeWaiting()
+        if isStopping, current == nil { finish() }
+    }
+
+    private func takeWaiting() {
+        while !isOver, !isBusy, let arrival = waiting.popFirst() { take(arrival) }
         begin()
         resumeReading()
-        if isStopping, current == nil { finish() }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable, current == nil { takeWaiting() }
+        context.fireChannelWritabilityChanged()
     }
 
     private func resumeReading() {
@@ -232,7 +249,7 @@ final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
         if let current, !current.hasCome { current.body.end(.cutShort) }
         current = nil
         waiting = CircularBuffer(initialCapacity: 0)
-        pieces = nil
+        rest = nil
     }
 
     /// Takes no more requests, and closes when the last answer is sent.
@@ -265,31 +282,33 @@ final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
             }
             return endAnswer()
         }
-        pieces = (body, 0)
+        rest = body
         sendPieces()
     }
 
     /// Sends what is left of an answer, each piece when the system has taken the one before the
     /// last.
     private func sendPieces() {
-        guard let context else { return }
-        while var answer = pieces, answer.ahead < Self.piecesAhead {
-            let size = min(Self.pieceSize, answer.rest.readableBytes)
-            guard size > 0, let piece = answer.rest.readSlice(length: size) else {
-                pieces = nil
+        // What the system takes at once calls back before its write returns.
+        guard let context, !isSendingPieces else { return }
+        isSendingPieces = true
+        defer { isSendingPieces = false }
+        while ahead < Self.piecesAhead, let left = rest?.readableBytes {
+            guard left > 0, let piece = rest?.readSlice(length: min(Self.pieceSize, left)) else {
+                rest = nil
                 return endAnswer()
             }
-            answer.ahead += 1
-            pieces = answer
+            ahead += 1
             let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
             let taken = context.eventLoop.makePromise(of: Void.self)
+            // One that is not has met the connection's end.
             taken.futureResult.whenSuccess { bound.value.pieceIsTaken() }
             context.writeAndFlush(wrapOutboundOut(.body(piece)), promise: taken)
         }
     }
 
     private func pieceIsTaken() {
-        pieces?.ahead -= 1
+        ahead -= 1
         sendPieces()
     }
 
