@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellWire
 
 /// Reads the candidates of the changes of one pass, each subscription once however many
 /// changes it is held against, and only those of users whom a notification can reach.
+///
+/// Of a database with few subscriptions, as those of most users are, all are read at once: no
+/// change of theirs is looked up by its terms, which costs more than holding it against all.
 ///
 /// All within one snapshot, in which a serial stands for one content.
 struct CandidateReader {
@@ -24,6 +28,9 @@ struct CandidateReader {
     private var asked: Set<UserID> = []
     private var known: [SubscriptionSerial: StoredSubscription] = [:]
     private var families: [FamilyKey: Set<TermFamily>?] = [:]
+    /// The subscriptions of databases that have few; nil of one that has more.
+    private var few: [DatabaseID: [StoredSubscription]?] = [:]
+    private let mostOfFew: Int
     private var bytesLeft: Int
 
     private struct FamilyKey: Hashable {
@@ -37,8 +44,11 @@ struct CandidateReader {
     static let mostFamilies = 200
 
     /// Creates a reader of so many bytes; the subscription that passes them is the last.
-    init(bytes: Int) {
+    ///
+    /// - Parameter few: The most subscriptions of a database that are read at once.
+    init(bytes: Int, few: Int) {
         bytesLeft = bytes
+        mostOfFew = few
     }
 
     /// Finds out which terms the records of a change need.
@@ -50,15 +60,28 @@ struct CandidateReader {
             let key = FamilyKey(
                 database: entry.database, zoneName: entry.zoneName, recordType: type)
             if families[key] == nil {
-                let found = try reader.termFamilies(
-                    in: entry.database, zoneName: entry.zoneName, recordType: type,
-                    limit: Self.mostFamilies)
-                families.updateValue(found, forKey: key)
+                families.updateValue(
+                    try readFamilies(of: type, concerning: entry, from: reader), forKey: key)
             }
             guard let known = families[key] ?? nil else { return .all }
             asked[type] = known
         }
         return AskedTerms(asked)
+    }
+
+    private mutating func readFamilies(
+        of type: String, concerning entry: OutboxEntry, from reader: some SubscriptionReading
+    ) throws -> Set<TermFamily>? {
+        guard let all = try few(in: entry.database, from: reader) else {
+            return try reader.termFamilies(
+                in: entry.database, zoneName: entry.zoneName, recordType: type,
+                limit: Self.mostFamilies)
+        }
+        let concerned = all.filter {
+            $0.subscription.recordType == type && $0.mayConcern(entry, ofTypes: [type])
+        }
+        let terms = concerned.flatMap { SubscriptionTerms(of: $0.subscription.filters).terms }
+        return Set(terms.compactMap { TermFamily(of: $0) })
     }
 
     /// Reads the next subscriptions that the change may concern: those of the
@@ -68,10 +91,7 @@ struct CandidateReader {
         ending: [StoredSubscription], limit: Int,
         from reader: some SubscriptionReading & DeviceReading
     ) throws -> Page {
-        let stored = try reader.subscriptionOutlines(
-            in: entry.database, zoneName: entry.zoneName, triggers: triggers,
-            after: entry.notifiedThrough, limit: limit
-        )
+        let stored = try outlines(of: entry, triggers: triggers, limit: limit, from: reader)
         let allEnded = ending + entry.endedSubscriptions
         try meet(stored.map(\.user) + allEnded.map(\.user), in: reader)
         let readThrough = try read(stored, after: entry.notifiedThrough, from: reader)
@@ -79,7 +99,7 @@ struct CandidateReader {
         let endedKeys = Set(allEnded.map(\.key))
         let ended = allEnded.filter { $0.serial > entry.notifiedThrough && users[$0.user] != nil }
         let standing = stored.compactMap { known[$0.serial] }
-            .filter { !endedKeys.contains($0.key) }
+            .filter { users[$0.user] != nil && !endedKeys.contains($0.key) }
         var page = Page(
             candidates: (standing + ended).sorted { $0.serial < $1.serial },
             readThrough: readThrough, count: stored.count + ended.count
@@ -92,6 +112,36 @@ struct CandidateReader {
             page.readThrough = page.candidates.last?.serial
         }
         return page
+    }
+
+    private mutating func outlines(
+        of entry: OutboxEntry, triggers: Set<SubscriptionTrigger>, limit: Int,
+        from reader: some SubscriptionReading
+    ) throws -> [SubscriptionOutline] {
+        guard let all = try few(in: entry.database, from: reader) else {
+            return try reader.subscriptionOutlines(
+                in: entry.database, zoneName: entry.zoneName, triggers: triggers,
+                after: entry.notifiedThrough, limit: limit
+            )
+        }
+        let types = Set(entry.changes.map(\.recordType))
+        return all.lazy.filter {
+            $0.serial > entry.notifiedThrough && $0.mayConcern(entry, ofTypes: types)
+        }.prefix(limit).map { SubscriptionOutline(serial: $0.serial, user: $0.user) }
+    }
+
+    /// All subscriptions of a database, read at its first change; nil where they are not few.
+    private mutating func few(
+        in database: DatabaseID, from reader: some SubscriptionReading
+    ) throws -> [StoredSubscription]? {
+        if let known = few[database] { return known }
+        let found = try reader.allSubscriptions(
+            in: database, limit: mostOfFew, byteLimit: bytesLeft)
+        few.updateValue(found?.subscriptions, forKey: database)
+        guard let found else { return nil }
+        bytesLeft -= found.bytes
+        for subscription in found.subscriptions { known[subscription.serial] = subscription }
+        return found.subscriptions
     }
 
     /// Finds out whom of these users a notification can reach.
@@ -126,5 +176,19 @@ struct CandidateReader {
         guard let firstUnread else { return nil }
         isCut = true
         return outlines.last { $0.serial < firstUnread }?.serial ?? start
+    }
+}
+
+extension StoredSubscription {
+    /// Whether a change with records of these types may concern it, whatever is in them.
+    fileprivate func mayConcern(_ entry: OutboxEntry, ofTypes types: Set<String>) -> Bool {
+        let zoneName = subscription.zoneID?.zoneName
+        return switch subscription.kind {
+        case .database: true
+        case .zone: zoneName == entry.zoneName
+        case .query:
+            zoneName.map { $0 == entry.zoneName } ?? true
+                && subscription.recordType.map(types.contains) ?? false
+        }
     }
 }

@@ -82,7 +82,8 @@ struct OutboxBatch {
         oldest = entries.filter { $0.damage != .row }.map(\.committedAt).min()
         heldUp = Set(outboxes.filter(\.isUnreadable).map(\.database))
         let endings = try outboxes.flatMap { try Self.endings(in: $0, from: reader) }
-        var candidates = CandidateReader(bytes: bounds.subscriptionBytesPerPass)
+        var candidates = CandidateReader(
+            bytes: bounds.subscriptionBytesPerPass, few: bounds.subscriptionsReadAtOnce)
         var types = CandidateTypes()
         var left = bounds.notificationsPerPass
         for (index, entry) in entries.enumerated() where left > 0 {

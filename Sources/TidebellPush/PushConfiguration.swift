@@ -15,6 +15,9 @@ package struct PushConfiguration: Sendable, Hashable {
     /// Bytes of subscriptions that one pass reads: the one that passes it is the last.
     /// What is read once is held against all changes of the pass.
     package var subscriptionBytesPerPass = 8 * 1024 * 1024
+    /// The most subscriptions of a database that are read at once, with all that is in them: each is
+    /// held against each change then. With more, they are looked up by what changes have.
+    package var subscriptionsReadAtOnce = 16
     /// Bytes of fields and filters that one pass compares (``MatchingWork``): the subscription
     /// that passes it is the last.
     package var matchingBytesPerPass = 8 * 1024 * 1024

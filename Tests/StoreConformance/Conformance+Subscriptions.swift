@@ -384,6 +384,34 @@ extension StoreConformance {
                 #expect(try families() == [])
             }
         },
+        Check("All subscriptions of a database come together where they are few") { store in
+            try await store.write(.everything) { transaction throws in
+                let database = try transaction.makeDatabase(.privateNotes()).id
+                let other = try transaction.makeDatabase(.publicNotes).id
+                func all(limit: Int = 3, byteLimit: Int = .max) throws -> [String]? {
+                    let found = try transaction.allSubscriptions(
+                        in: database, limit: limit, byteLimit: byteLimit)
+                    let bytes = found?.subscriptions.map(\.encoded.count).reduce(0, +)
+                    #expect(bytes == found?.bytes)
+                    return found?.subscriptions.map(\.subscription.subscriptionID)
+                }
+                #expect(try all() == [])
+                try transaction.subscribe(.ben, in: database, .watching(.database, "z"))
+                try transaction.subscribe(in: other, .watching(.query, "o", type: "Note"))
+                try transaction.subscribe(
+                    in: database, .watching(.zone, "y", zone: "diary"),
+                    .watching(.query, "x", type: "Note"))
+                #expect(try all() == ["z", "y", "x"])
+                let bytes =
+                    try transaction.allSubscriptions(
+                        in: database, limit: 3, byteLimit: .max)?.bytes ?? 0
+                #expect(try all(byteLimit: bytes + 1) == ["z", "y", "x"])
+                #expect(try all(byteLimit: bytes) == nil)
+                #expect(try all(limit: 2) == nil)
+                try transaction.removeSubscriptions(["y"], of: .anna, in: database)
+                #expect(try all(limit: 2) == ["z", "x"])
+            }
+        },
         Check("Subscriptions come page by page in the order of their serials") { store in
             try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id

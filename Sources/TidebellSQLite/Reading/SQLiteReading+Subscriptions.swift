@@ -94,6 +94,21 @@ extension SQLiteReading {
         return (found.subscriptions, found.undecodable + found.unreadable, found.bytes)
     }
 
+    package func allSubscriptions(
+        in database: DatabaseID, limit: Int, byteLimit: Int
+    ) throws -> (subscriptions: [StoredSubscription], bytes: Int)? {
+        // All of it stands in the index: of a database with many nothing else is read.
+        let serials: [SubscriptionSerial] = try connection.rows(
+            StoredSubscription.inDatabase, database, limit + 1
+        ) { try $0.value(0) }
+        guard serials.count <= limit else { return nil }
+        let found = try readSubscriptions(serials.sorted(), byteLimit: byteLimit)
+        guard found.bytes < byteLimit, found.undecodable.isEmpty, found.unreadable.isEmpty else {
+            return nil
+        }
+        return (found.subscriptions, found.bytes)
+    }
+
     /// Reads subscriptions in the order of `serials`, one by one where a page of one cannot
     /// be read, so that it is alone in that.
     func readSubscriptions(
@@ -195,6 +210,9 @@ extension StoredSubscription {
     /// What is found by its trigger names the index: without statistics SQLite
     /// takes the primary key instead and reads all subscriptions of the database.
     static let byTrigger = "subscription INDEXED BY subscription_trigger"
+
+    fileprivate static let inDatabase =
+        "SELECT serial FROM \(byTrigger) WHERE database = ? LIMIT ?"
 
     /// The serials of those of a database that go with a zone.
     static let onZone = """

@@ -6,10 +6,18 @@ extension SQLiteTransaction {
         _ notifications: [StoredNotification], unlessAfter ends: [UserID: NotificationSequence]
     ) throws -> [StoredNotification] {
         var appended: [StoredNotification] = []
+        // Of a log that ends where its caller saw it end nothing is looked for but what is here
+        // twice: each look reads all that was appended before.
+        let newest = try newestNotifications(of: Set(notifications.map(\.user)))
+        var ids: Set<String> = []
         let all = try notifications.map { notification in
             var notification = notification
             let user = notification.user
-            if let known = try sequence(of: notification, after: ends[user] ?? .start) {
+            let end = ends[user] ?? .start
+            let isFirst = ids.insert(notification.notificationID).inserted
+            if !isFirst || newest[user] ?? .start > end,
+                let known = try sequence(of: notification, after: end)
+            {
                 notification.sequence = known
                 return notification
             }

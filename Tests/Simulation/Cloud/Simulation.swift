@@ -156,6 +156,8 @@ package actor Simulation {
         push.entriesPerPass = walk.entriesPerPass
         push.notificationsPerPass = walk.notificationsPerPass
         push.waitingPerStream = walk.waitingPerStream
+        // Most databases have more than two, some have less; of every other walk all are looked up.
+        push.subscriptionsReadAtOnce = walk.seed.isMultiple(of: 2) ? 0 : 2
         var limits = Limits()
         limits.movedRecords = walk.movedRecords
         let begin = time.now

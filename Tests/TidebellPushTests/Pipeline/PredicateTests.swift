@@ -7,6 +7,9 @@ import TidebellWire
 
 /// Query subscriptions with filters, from the outbox to the log.
 @Suite(.hangs) struct PredicateTests {
+    /// All subscriptions of a database are looked up, or read at once.
+    static let readAtOnce = [0, PushConfiguration().subscriptionsReadAtOnce]
+
     private func change(
         _ name: String, _ event: RecordEvent, tide: String?, modified: Int64 = 0
     ) -> RecordChange {
@@ -26,9 +29,11 @@ import TidebellWire
         }
     }
 
-    @Test("SUB-23, T-9: each subscription is notified of the records that pass its filters")
-    func filters() async throws {
-        try await World.run { world in
+    @Test(
+        "SUB-23, T-9: each subscription is notified of the records that pass its filters",
+        arguments: readAtOnce)
+    func filters(readAtOnce: Int) async throws {
+        try await World.run({ $0.subscriptionsReadAtOnce = readAtOnce }) { world in
             let anna = try await world.person("anna")
             func watch(_ id: String, _ filters: WireFilter...) async throws {
                 try await world.subscribe(
@@ -55,9 +60,11 @@ import TidebellWire
         }
     }
 
-    @Test("SUB-23: what no index finds is counted for each change, and an explanation says why")
-    func unindexed() async throws {
-        try await World.run { world in
+    @Test(
+        "SUB-23: what no index finds is counted for each change, and an explanation says why",
+        arguments: readAtOnce)
+    func unindexed(readAtOnce: Int) async throws {
+        try await World.run({ $0.subscriptionsReadAtOnce = readAtOnce }) { world in
             let anna = try await world.person("anna")
             let tide = WireFilter.Subject.field("tide")
             for (id, filters) in [

@@ -53,6 +53,15 @@ package protocol SubscriptionReading {
         subscriptions: [StoredSubscription], damaged: [SubscriptionSerial], bytes: Int
     )
 
+    /// Returns all subscriptions in a database, of all users, in the order of their serials, with the
+    /// bytes of their JSON; nil where they are more than `limit`, have `byteLimit` bytes or more, or
+    /// one cannot be read any more.
+    ///
+    /// Cost grows with the limit, not with what exists.
+    func allSubscriptions(
+        in database: DatabaseID, limit: Int, byteLimit: Int
+    ) throws -> (subscriptions: [StoredSubscription], bytes: Int)?
+
     /// Returns the query subscriptions of all databases of a container, those after `serial`, in the
     /// order of their serials, at most `limit`.
     func querySubscriptions(
