@@ -44,6 +44,97 @@ struct GroupCommitTests {
         }
     }
 
+    @Test("Writes that share a transaction read what stands in it, also after one was undone")
+    func memory() async throws {
+        struct Undone: Error {}
+        let container = ContainerKey(container: "iCloud.notes", environment: .development)
+        let key = DatabaseKey(container: container, scope: .private, owner: UserID(rawValue: 1))
+        /// Reads, writes and reads again, and compares with what stands in the tables.
+        @Sendable func step(
+            in store: SQLiteStore, _ body: @escaping @Sendable (SQLiteTransaction) throws -> Void
+        ) async throws {
+            try await store.write(.everything) { transaction in
+                let transaction = try #require(transaction as? SQLiteTransaction)
+                let stored = SQLiteReader(transaction.connection, .short)
+                func compare() throws {
+                    let database = try stored.database(key)
+                    #expect(try transaction.database(key) == database)
+                    if let id = database?.id {
+                        for name in ["diary", "other"] {
+                            let zones = try stored.zones([name], in: id)
+                            #expect(try transaction.zones([name], in: id) == zones)
+                        }
+                    }
+                    let revision = try stored.schemaRevision(of: key.container)
+                    #expect(try transaction.schemaRevision(of: key.container) == revision)
+                    let use = try stored.privateUse(of: AccountID(rawValue: 1))
+                    #expect(try transaction.privateUse(of: AccountID(rawValue: 1)) == use)
+                    let token = try stored.webToken(hash: [1])
+                    #expect(try transaction.webToken(hash: [1]) == token)
+                }
+                try compare()
+                defer { #expect(throws: Never.self) { try compare() } }
+                try body(transaction)
+            }
+        }
+        let steps: [@Sendable (SQLiteTransaction) throws -> Void] = [
+            { try $0.makeZone("diary", in: key) },
+            { try $0.change("diary", in: key) },
+            { transaction in
+                try transaction.change("diary", in: key)
+                throw Undone()
+            },
+            { try $0.change("diary", in: key) },
+            { transaction in
+                let database = try transaction.makeDatabase(key).id
+                try transaction.putSubscriptions([
+                    StoredSubscription(
+                        database: database, user: UserID(rawValue: 1),
+                        subscription: WireSubscription(subscriptionID: "all", kind: .database))
+                ])
+            },
+            { transaction in
+                let note = StoredRecordType(fields: ["text": StoredField(.string)])
+                try transaction.addRecordTypes(["Note": note], in: key.container)
+                throw Undone()
+            },
+            { transaction in
+                let database = try transaction.makeDatabase(key).id
+                guard let zone = try transaction.zones(["diary"], in: database).first else {
+                    return
+                }
+                let position = try transaction.advance(database, by: 1, at: .noon, adding: .zero)
+                try transaction.deleteZones([(zone.key, position)], reason: .deleted, at: .noon)
+                try transaction.makeZone("other", in: key)
+            },
+            { try $0.makeZone("diary", in: key) },
+            { try $0.change("diary", in: key) },
+        ]
+        try await withStore { store in
+            try await store.write(.everything) { transaction in
+                let account = try transaction.createAccount(named: "anna", at: .noon)
+                let anna = try transaction.joinContainer(
+                    container, as: account, recordName: "_anna", limits: Limits(), at: .noon)
+                #expect([account.rawValue, anna.id.rawValue] == [1, 1])
+            }
+            let gate = BlockingGate()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await store.block(at: gate) }
+                await gate.untilReached()
+                for (index, body) in steps.enumerated() {
+                    group.addTask {
+                        do {
+                            try await step(in: store, body)
+                        } catch is Undone {}
+                    }
+                    try await store.untilWaiting(index + 1)
+                }
+                gate.open()
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test("Who sends many writes waits for itself: another one's write is the next")
     func turns() async throws {
         try await withStore { store in
@@ -333,6 +424,26 @@ private func withStore(
     let store = try SQLiteStore.open(at: SQLiteEngine.newPath(), bounds: bounds)
     try await body(store)
     try await SQLiteEngine().remove(store)
+}
+
+extension SQLiteTransaction {
+    /// Creates a zone at the next position of a database.
+    fileprivate func makeZone(_ name: String, in key: DatabaseKey) throws {
+        let database = try makeDatabase(key).id
+        let position = try advance(database, by: 1, at: .noon, adding: .zero)
+        _ = try createZones([(name, position)], in: database)
+    }
+
+    /// Notes that something in a zone changed, as a save does.
+    fileprivate func change(_ name: String, in key: DatabaseKey) throws {
+        let database = try makeDatabase(key).id
+        guard let zone = try zones([name], in: database).first else { return }
+        let change = StorageUse(bytes: 7, records: 1)
+        let position = try advance(database, by: 2, at: .noon, adding: change)
+        try touchZone(
+            zone.key, position: position.advanced(by: 1), clientChangeToken: [UInt8](1...3),
+            adding: change)
+    }
 }
 
 extension SQLiteStore {

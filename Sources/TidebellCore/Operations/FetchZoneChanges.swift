@@ -54,10 +54,9 @@ extension FetchZoneChanges {
             in: zone, of: access.hierarchies, after: token.position, limit: most, &budget,
             call.limits, reader, isReverse)
         if isReverse {
-            token.position =
-                page.isComplete ? .start : page.changes.last?.position ?? token.position
+            token.position = page.isComplete ? .start : page.end ?? token.position
         } else {
-            let last = page.changes.last?.position ?? token.position
+            let last = page.end ?? token.position
             token.position = page.isComplete ? access.end(of: zone, afterSeen: last) : last
         }
         return Page(
@@ -72,30 +71,33 @@ extension FetchZoneChanges {
         )
     }
 
-    /// A record in the history of the zone, or of the hierarchies that are shared with the caller.
-    private struct Change {
-        /// Where that history has it.
-        var position: Position
-        /// Of a deletion, since when it is true.
-        var goneSince: Position
-        var record: StoredRecord
-
-        init(_ record: StoredRecord) {
-            (position, goneSince, self.record) = (record.position, record.position, record)
-        }
-
-        init(_ change: SharedRecordChange) {
-            (position, goneSince) = (change.position, change.hiddenSince)
-            record = change.record
-        }
-    }
-
-    /// Some of them.
+    /// Records in the history of the zone, or of the hierarchies that are shared with the caller.
     private struct Changes {
-        var changes: [Change] = []
+        var records: [StoredRecord] = []
+        /// Of the history of hierarchies, since when each deletion is true; nil where a record's
+        /// position says it.
+        var goneSince: [Position]?
+        /// Where that history has the last of them; nil without any.
+        var end: Position?
         var isComplete = false
         /// What is above their records, where the zone is not settled.
         var paths: HierarchyPaths?
+
+        init() {}
+
+        init(_ records: [StoredRecord], isComplete: Bool) {
+            self.records = records
+            self.isComplete = isComplete
+            end = records.last?.position
+        }
+
+        init(_ changes: [SharedRecordChange], isComplete: Bool, paths: HierarchyPaths? = nil) {
+            records = changes.map(\.record)
+            goneSince = changes.map(\.hiddenSince)
+            end = changes.last?.position
+            self.isComplete = isComplete
+            self.paths = paths
+        }
     }
 
     private static func changes(
@@ -118,13 +120,11 @@ extension FetchZoneChanges {
                 in: zone.key, after: position, limit: limit, byteLimit: budget.bytes,
                 reverse: isReverse
             )
-            page = Changes(
-                changes: found.records.map { Change($0) },
-                isComplete: found.isComplete)
+            page = Changes(found.records, isComplete: found.isComplete)
         }
         // What moved from one hierarchy to another is there twice, and may be one too many.
-        budget.records = max(0, budget.records - page.changes.count)
-        for change in page.changes { budget.bytes -= change.record.fields.json.count }
+        budget.records = max(0, budget.records - page.records.count)
+        for record in page.records { budget.bytes -= record.fields.json.count }
         return page
     }
 
@@ -138,9 +138,7 @@ extension FetchZoneChanges {
         _ limits: Limits, _ reader: some SharedRecordReading
     ) throws -> Changes {
         guard zone.isUnsettled else {
-            return Changes(
-                changes: found.changes.map { Change($0) },
-                isComplete: found.isComplete)
+            return Changes(found.changes, isComplete: found.isComplete)
         }
         var paths = HierarchyPaths()
         let count = try paths.read(above: found.changes, in: zone, limits, reader)
@@ -151,14 +149,15 @@ extension FetchZoneChanges {
             while page.last?.position == position { page.removeLast() }
             guard !page.isEmpty else { throw WireError.following(in: zone, limits) }
         }
+        let changes = page.map { change in
+            let isThere =
+                change.record.isDeleted
+                || paths.share(of: change.record.name) == change.share
+            return isThere ? change : change.leaving
+        }
         return Changes(
-            changes: page.map { change in
-                let isThere =
-                    change.record.isDeleted
-                    || paths.share(of: change.record.name) == change.share
-                return Change(isThere ? change : change.leaving)
-            },
-            isComplete: found.isComplete && page.count == found.changes.count, paths: paths)
+            changes, isComplete: found.isComplete && page.count == found.changes.count,
+            paths: paths)
     }
 
     private static func startingToken(
@@ -210,28 +209,27 @@ extension FetchZoneChanges {
             for: call
         )
         let types = options.desiredRecordTypes.map(Set.init)
-        let changes = page.changes
         let shares = try ShareAnswers(
-            of: changes.lazy.map(\.record.name), for: call, in: access, reader)
+            of: page.records.lazy.map(\.name), for: call, in: access, reader)
         // What moved from one hierarchy of the caller's to another is there.
         var moved: Set<String> = []
         if let hierarchies = access.hierarchies {
-            let gone = Set(changes.lazy.filter(\.record.isDeleted).map(\.record.name))
+            let gone = Set(page.records.lazy.filter(\.isDeleted).map(\.name))
             if var paths = page.paths {
                 moved = gone.filter { paths.share(of: $0).map(hierarchies.contains) ?? false }
             } else if !gone.isEmpty {
                 moved = try access.visible(gone, for: call, in: reader)
             }
         }
-        return try changes.compactMap { change in
-            let record = change.record
+        return try page.records.enumerated().compactMap { index, record in
             if let types, !types.contains(record.type) { return nil }
             guard record.isDeleted else {
                 return try record.result(
                     to: call, in: access, selecting: selection, shares, reader)
             }
             // TOK-6: what was gone before the first fetch began is not news.
-            guard change.goneSince > baseline, !moved.contains(record.name) else { return nil }
+            let goneSince = page.goneSince?[index] ?? record.position
+            guard goneSince > baseline, !moved.contains(record.name) else { return nil }
             return .deleted(
                 WireTombstone(
                     recordName: record.name, zoneID: access.zoneID,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import GRDB
 import GRDBSQLite
 import TidebellCore
@@ -30,6 +31,19 @@ struct Columns {
     func text(_ column: Int32) -> String {
         guard let start = sqlite3_column_text(statement, column) else { return "" }
         let count = Int(sqlite3_column_bytes(statement, column))
+        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    /// Returns a text; `other` itself where it is the same, so that what many rows repeat is
+    /// allocated once.
+    func text(_ column: Int32, like other: String) -> String {
+        guard let start = sqlite3_column_text(statement, column) else { return "" }
+        let count = Int(sqlite3_column_bytes(statement, column))
+        let isSame = other.utf8.withContiguousStorageIfAvailable { other in
+            guard let first = other.baseAddress, other.count == count else { return false }
+            return memcmp(first, start, count) == 0
+        }
+        guard isSame != true else { return other }
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 

@@ -23,6 +23,11 @@ final class Connection {
     /// transaction that met damage, and to commit it.
     private(set) var damage: DatabaseError?
 
+    /// What the writes of the transaction have read; nil outside of one that several share.
+    var memory: GroupMemory?
+    /// Whether what runs leaves the memory true.
+    private var isRemembering = false
+
     private var knownNumbering: Numbering?
 
     /// Wraps a connection, which finds out itself how its store numbers unless it is told.
@@ -47,6 +52,14 @@ final class Connection {
     /// Forgets damage that another transaction met.
     func forgetDamage() {
         damage = nil
+    }
+
+    /// Runs what writes to none of the tables that the memory is about, or tells it what.
+    func remembering<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let earlier = isRemembering
+        isRemembering = true
+        defer { isRemembering = earlier }
+        return try body()
     }
 
     /// How many rows the last statement that changes any has changed.
@@ -136,6 +149,7 @@ final class Connection {
         _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Bool
     ) throws {
         let statement = try database.cachedStatement(sql: sql).sqliteStatement
+        if let memory, !isRemembering, sqlite3_stmt_readonly(statement) == 0 { memory.forget() }
         defer {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)

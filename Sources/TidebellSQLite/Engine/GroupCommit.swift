@@ -157,6 +157,8 @@ final class GroupCommit: Sendable {
             fail(writes + (0..<count).compactMap { _ in nextWrite() }, error)
             return []
         }
+        connection.memory = GroupMemory()
+        defer { connection.memory = nil }
         let end = elapsed() + bounds.commitTime
         var (rest, left) = (writes, count)
         var ran: [any WaitingWrite] = []
@@ -252,6 +254,7 @@ final class GroupCommit: Sendable {
         } catch {
             // SQLite ends the transaction by itself after a full disk and the like.
             guard connection.isInTransaction else { throw error }
+            connection.memory?.forget()
             try connection.run("ROLLBACK TO write")
             try connection.run("RELEASE write")
             // It may have removed a table from the schema and made it anew: the connection's copy

@@ -225,6 +225,7 @@ final class RecordMending {
 
     /// Returns whether neither the position nor the name was taken.
     private func insert(_ record: StoredRecord, in zone: Int64) throws -> Bool {
+        let changer = record.storedChanger
         try writer.run(
             """
             INSERT OR IGNORE INTO record (zone, position, name, type, created_at, created_by,
@@ -234,9 +235,8 @@ final class RecordMending {
             """,
             zone, record.position, record.name, record.type,
             record.created.timestamp, record.created.userRecordName,
-            record.created.deviceID, record.modified.timestamp,
-            record.modified.userRecordName, record.modified.deviceID, record.parent,
-            record.isDeleted, record.size,
+            record.created.deviceID, record.modified.timestamp, changer.user, changer.device,
+            record.parent, record.isDeleted, record.size,
             record.isDamaged ? [UInt8]() : record.fields.json,
             record.isDamaged ? nil : FieldChecksum.of(record)
         )

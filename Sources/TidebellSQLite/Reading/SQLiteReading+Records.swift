@@ -60,6 +60,7 @@ extension SQLiteReading {
         var records: [StoredRecord] = []
         var bytes = 0
         var isComplete = true
+        var author = RecordStamp.nobodys
         try connection.each(
             reverse ? StoredRecord.pageBackward : StoredRecord.pageForward, zone, position
         ) { columns in
@@ -68,9 +69,10 @@ extension SQLiteReading {
                 isComplete = false
                 return false
             }
-            let record = try StoredRecord(columns)
+            let record = try StoredRecord(columns, by: author)
             try note(record)
             bytes += record.fields.json.count
+            author = record.modified
             records.append(record)
             return true
         }
@@ -252,8 +254,11 @@ extension StoredRecord {
     }
 
     /// Reads a row of ``columns``; fields of one that is not what was written are left out.
-    init(_ columns: Columns) throws {
-        let record = try StoredRecord(columns, fields: RecordFields(json: columns.bytes(12)))
+    ///
+    /// - Parameter author: Who wrote the row before; mostly this one, too.
+    init(_ columns: Columns, by author: RecordStamp = .nobodys) throws {
+        let record = try StoredRecord(
+            columns, fields: RecordFields(json: columns.bytes(12)), by: author)
         let isWhole = FieldChecksum.admits(
             record, columns.optionalInt(13), ifOlder: record.hasSaneNumbers)
         self = record
@@ -265,23 +270,47 @@ extension StoredRecord {
     }
 
     /// Reads the columns before the fields.
-    fileprivate init(_ columns: Columns, fields: RecordFields) throws {
+    fileprivate init(
+        _ columns: Columns, fields: RecordFields, by author: RecordStamp = .nobodys
+    ) throws {
+        let created = RecordStamp(
+            timestamp: columns.int(3),
+            userRecordName: columns.text(4, like: author.userRecordName),
+            deviceID: columns.text(5, like: author.deviceID)
+        )
         self.init(
             name: columns.text(0),
             type: columns.text(1),
             position: try columns.value(2),
-            created: RecordStamp(
-                timestamp: columns.int(3), userRecordName: columns.text(4),
-                deviceID: columns.text(5)
-            ),
-            modified: RecordStamp(
-                timestamp: columns.int(6), userRecordName: columns.text(7),
-                deviceID: columns.text(8)
-            ),
+            created: created,
+            modified: Self.modified(columns, created),
             parent: columns.optionalText(9),
             fields: fields,
             isDeleted: columns.bool(10),
             size: columns.int(11)
         )
     }
+}
+
+extension StoredRecord {
+    /// Who changed it last as a row has it: two empty texts where it is who created it, as of most
+    /// records. Names and device IDs are a fourth of a small record.
+    var storedChanger: (user: String, device: String) {
+        modified.userRecordName == created.userRecordName && modified.deviceID == created.deviceID
+            ? ("", "") : (modified.userRecordName, modified.deviceID)
+    }
+
+    private static func modified(_ columns: Columns, _ created: RecordStamp) -> RecordStamp {
+        var modified = created
+        modified.timestamp = columns.int(6)
+        guard columns.byteCount(7) > 0 || columns.byteCount(8) > 0 else { return modified }
+        modified.userRecordName = columns.text(7, like: created.userRecordName)
+        modified.deviceID = columns.text(8, like: created.deviceID)
+        return modified
+    }
+}
+
+extension RecordStamp {
+    /// That of no record.
+    static let nobodys = RecordStamp(timestamp: 0, userRecordName: "", deviceID: "")
 }

@@ -15,6 +15,18 @@ extension SQLiteReading {
         ) ?? .zero
     }
 
+    /// Returns the databases that ``privateUse(of:)`` sums up.
+    func databases(of account: AccountID) throws -> Set<DatabaseID> {
+        Set(
+            try connection.rows(
+                """
+                SELECT database.id FROM user CROSS JOIN database ON database.owner = user.id
+                WHERE user.account = ?
+                """,
+                account
+            ) { try $0.value(0) })
+    }
+
     package func storageUses() throws -> [NamedStorageUse] {
         let people = try connection.rows(
             """

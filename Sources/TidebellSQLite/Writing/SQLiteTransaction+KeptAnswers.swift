@@ -5,21 +5,23 @@ extension SQLiteTransaction {
     func keepAnswer(
         _ answer: KeptAnswer, to write: WriteID, at now: Instant, exceeding bytes: Int
     ) throws {
-        try connection.run(
-            """
-            INSERT INTO kept_answer (user, client_id, request_id, fingerprint, body, kept_at)
-            VALUES (?, ?, ?, ?, ?,
-                max(?, ifnull((SELECT retention_moment FROM store WHERE id = 1), 0)))
-            """,
-            write.user, write.clientID, write.requestID, answer.fingerprint, answer.body, now
-        )
-        let size = try connection.first(
-            """
-            INSERT INTO kept_answer_size (user, bytes) VALUES (?, ?)
-            ON CONFLICT (user) DO UPDATE SET bytes = bytes + excluded.bytes RETURNING bytes
-            """,
-            write.user, answer.size
-        ) { Int($0.int(0)) }
+        let size = try connection.remembering {
+            try connection.run(
+                """
+                INSERT INTO kept_answer (user, client_id, request_id, fingerprint, body, kept_at)
+                VALUES (?, ?, ?, ?, ?,
+                    max(?, ifnull((SELECT retention_moment FROM store WHERE id = 1), 0)))
+                """,
+                write.user, write.clientID, write.requestID, answer.fingerprint, answer.body, now
+            )
+            return try connection.first(
+                """
+                INSERT INTO kept_answer_size (user, bytes) VALUES (?, ?)
+                ON CONFLICT (user) DO UPDATE SET bytes = bytes + excluded.bytes RETURNING bytes
+                """,
+                write.user, answer.size
+            ) { Int($0.int(0)) }
+        }
         // More than what is too much, so that not each further write has to look.
         guard let size, size > bytes else { return }
         _ = try removeOldest(of: write.user, bytes: size - bytes * 3 / 4, limit: .max)

@@ -15,21 +15,23 @@ extension SQLiteTransaction {
     }
 
     func appendOutbox(_ entries: [OutboxEntry]) throws {
-        for entry in entries {
-            try connection.run(
-                """
-                INSERT INTO outbox (database, zone_name, zone_owner, event, origin_user,
-                    origin_client, committed_at, told_through, ends_zone, sharing)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-                entry.database, entry.zoneName, entry.zoneOwner,
-                JSONText(bytes: entry.event.encoded),
-                entry.originUser, entry.originClient, entry.committedAt, entry.notifiedThrough,
-                entry.endsZone, entry.sharing.map { JSONText(bytes: $0.encoded) }
-            )
-            try queue(entry.database, from: connection.lastInsertedID)
-            hasAppendedOutbox = true
-        }
+        try connection.remembering { for entry in entries { try append(entry) } }
+    }
+
+    private func append(_ entry: OutboxEntry) throws {
+        try connection.run(
+            """
+            INSERT INTO outbox (database, zone_name, zone_owner, event, origin_user,
+                origin_client, committed_at, told_through, ends_zone, sharing)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            entry.database, entry.zoneName, entry.zoneOwner,
+            JSONText(bytes: entry.event.encoded),
+            entry.originUser, entry.originClient, entry.committedAt, entry.notifiedThrough,
+            entry.endsZone, entry.sharing.map { JSONText(bytes: $0.encoded) }
+        )
+        try queue(entry.database, from: connection.lastInsertedID)
+        hasAppendedOutbox = true
     }
 
     /// Puts a database at the end of the queue, unless it stands there.

@@ -4,14 +4,17 @@ import TidebellWire
 
 extension SQLiteTransaction {
     func putRecords(_ records: [StoredRecord], in zone: ZoneKey) throws {
-        for record in records {
-            try connection.run(
-                Self.putRecord, zone, record.position, record.name, record.type,
-                record.created.timestamp, record.created.userRecordName,
-                record.created.deviceID, record.modified.timestamp,
-                record.modified.userRecordName, record.modified.deviceID, record.parent,
-                record.isDeleted, record.size, record.fields.json, FieldChecksum.of(record)
-            )
+        try connection.remembering {
+            for record in records {
+                let changer = record.storedChanger
+                try connection.run(
+                    Self.putRecord, zone, record.position, record.name, record.type,
+                    record.created.timestamp, record.created.userRecordName,
+                    record.created.deviceID, record.modified.timestamp, changer.user,
+                    changer.device, record.parent, record.isDeleted, record.size,
+                    record.fields.json, FieldChecksum.of(record)
+                )
+            }
         }
     }
 

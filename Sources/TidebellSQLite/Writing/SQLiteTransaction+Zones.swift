@@ -39,21 +39,25 @@ extension SQLiteTransaction {
         precondition(count >= 0, "a database's history only grows")
         precondition(count > 0 || change == .zero, "what changes has its position in the history")
         // Two statements, because RETURNING costs more than the second.
-        let head: Position? = try connection.first(
-            "SELECT head FROM database WHERE id = ?", database
-        ) { try $0.value(0) }
+        let head: Position? =
+            try connection.memory?.head(of: database)
+            ?? connection.first("SELECT head FROM database WHERE id = ?", database) {
+                try $0.value(0)
+            }
         guard let head else { throw missing("database \(database.rawValue)") }
         let first = max(head.advanced(by: 1), Position(rawValue: now.rawValue))
         guard count > 0 else { return first }
-        try connection.run(
-            """
-            UPDATE database SET head = ?, bytes = bytes + ?, records = records + ? WHERE id = ?
-            """,
-            first.advanced(by: count - 1), change.bytes, change.records, database
-        )
-        latestChange = LatestChange(
-            database: database, position: first.advanced(by: count - 1)
-        )
+        let last = first.advanced(by: count - 1)
+        try connection.remembering {
+            try connection.run(
+                """
+                UPDATE database SET head = ?, bytes = bytes + ?, records = records + ? WHERE id = ?
+                """,
+                last, change.bytes, change.records, database
+            )
+        }
+        connection.memory?.noteAdvance(of: database, to: last, adding: change)
+        latestChange = LatestChange(database: database, position: last)
         return first
     }
 
@@ -104,23 +108,27 @@ extension SQLiteTransaction {
     func touchZone(
         _ zone: ZoneKey, position: Position, clientChangeToken: [UInt8]?, adding change: StorageUse
     ) throws {
-        guard let clientChangeToken else {
-            return try connection.run(
+        try connection.remembering {
+            guard let clientChangeToken else {
+                return try connection.run(
+                    """
+                    UPDATE zone SET position = ?, bytes = bytes + ?, records = records + ?
+                    WHERE key = ?
+                    """,
+                    position, change.bytes, change.records, zone
+                )
+            }
+            try connection.run(
                 """
-                UPDATE zone SET position = ?, bytes = bytes + ?, records = records + ?
+                UPDATE zone SET position = ?, client_change_token = ?, bytes = bytes + ?,
+                    records = records + ?
                 WHERE key = ?
                 """,
-                position, change.bytes, change.records, zone
+                position, clientChangeToken, change.bytes, change.records, zone
             )
         }
-        try connection.run(
-            """
-            UPDATE zone SET position = ?, client_change_token = ?, bytes = bytes + ?,
-                records = records + ?
-            WHERE key = ?
-            """,
-            position, clientChangeToken, change.bytes, change.records, zone
-        )
+        connection.memory?.noteTouch(
+            of: zone, at: position, clientChangeToken: clientChangeToken)
     }
 
     func expireTokens(of database: DatabaseID, before position: Position) throws {

@@ -10,6 +10,8 @@ package struct JSONWriter {
     private var needsComma = false
     /// The zone ID written last: a page of changes repeats one for every record.
     private var lastZoneID: (zoneID: ZoneID, json: [UInt8])?
+    /// The members of the author written last: most records of a page have the same.
+    private var lastAuthor: (user: String, device: String, members: [UInt8])?
 
     /// Creates a writer with room for `capacity` bytes.
     package init(capacity: Int = 256) {
@@ -113,6 +115,19 @@ package struct JSONWriter {
         let json = JSONWriter.write(capacity: 128, zoneID.encode(to:))
         lastZoneID = (zoneID, json)
         raw(json)
+    }
+
+    /// Writes who changed a record, encoding the same only once in a row.
+    mutating func author(user: String, device: String) {
+        if let lastAuthor, lastAuthor.user == user, lastAuthor.device == device {
+            return raw(lastAuthor.members)
+        }
+        let members = JSONWriter.write { writer in
+            writer.member("userRecordName", user)
+            writer.member("deviceID", device)
+        }
+        lastAuthor = (user, device, members)
+        raw(members)
     }
 
     // MARK: -

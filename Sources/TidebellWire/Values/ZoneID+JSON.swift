@@ -53,8 +53,7 @@ extension RecordStamp {
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("timestamp", timestamp)
-            writer.member("userRecordName", userRecordName)
-            writer.member("deviceID", deviceID)
+            writer.author(user: userRecordName, device: deviceID)
         }
     }
 }
