@@ -135,6 +135,18 @@ struct DamagedSubscriptionTests {
             {"type":"STRING_LIST","value":["x","y","z"]}}]}}}]}
             """)
         #expect(try outcomes(saved) == ["a"])
+        // Those of a database that has few are found without their terms.
+        for number in 0..<PushConfiguration().subscriptionsReadAtOnce {
+            let other = try await first.post(
+                "private/subscriptions/modify",
+                """
+                {"operations":[{"operationType":"create","subscription":{"subscriptionID":"\(number)",\
+                "subscriptionType":"query","firesOn":["create"],"query":{"recordType":"Note",\
+                "filterBy":[{"comparator":"EQUALS","fieldName":"title","fieldValue":\
+                {"value":"\(number)"}}]}}}]}
+                """)
+            #expect(try outcomes(other) == ["\(number)"])
+        }
         var pages = try await StorePages(closing: first.cloud.store)
         for tree in ["subscription_term", "subscription_term_serial"] {
             let page = try #require(try pages.pages(of: tree).first)

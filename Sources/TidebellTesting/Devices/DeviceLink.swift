@@ -29,6 +29,10 @@ final class DeviceLink: Transport {
 
     /// Pieces of a stream that may wait for the device before the line breaks.
     private static let waitingPieces = 4096
+    /// Longer than a device waits before it connects again.
+    private static let reconnectTime = Duration.seconds(60)
+    /// How often that is waited for after a late push.
+    private static let reconnections = 10
 
     /// What is to go wrong with requests.
     let faults = FaultPlan()
@@ -230,9 +234,21 @@ final class DeviceLink: Transport {
             Task { [weak self] in
                 guard (try? await clock.sleep(for: duration)) != nil else { return }
                 self?.deliver(push, of: container)
+                // Where its stream has just ended the device connects again, after a pause for which
+                // nobody else has time pass.
+                for _ in 0..<Self.reconnections {
+                    guard (try? await clock.sleep(for: Self.reconnectTime)) != nil,
+                        self?.awaitsStream(of: container) == true
+                    else { return }
+                }
             }
             return []
         }
+    }
+
+    /// Whether a push that came late waits for the next stream.
+    private func awaitsStream(of container: String) -> Bool {
+        state.withLock { $0.overduePushes[container] != nil || $0.streams[container] != .live }
     }
 
     /// Hands over a push that comes late, on the stream the device holds now or on its next one: the
