@@ -121,8 +121,8 @@ class SignInTests(Scene):
             policy.content = 'no-referrer';
         }""")
         window = self.opened(page, self.token("--origin", "https://notes.example"))
-        self.sign_in(window)
-        window.wait_for_event("close")
+        with window.expect_event("close"):
+            self.sign_in(window)
         self.assertEqual(page.evaluate("window.messages"), [])
         # And where the token names no origin, nobody is asked for a password.
         window = self.opened(page, self.server.api_token)

@@ -688,11 +688,14 @@ export class Container extends EventTarget {
             addEventListener('message', receive, { signal: end.signal });
             signal?.addEventListener('abort', () => stop(signal.reason), { signal: end.signal });
             const begin = Date.now();
+            let wasClosed = false;
             const watch = setInterval(() => {
-                if (page.closed) stop(failure('SIGN_IN_FAILED', 'the window was closed'));
+                // What the window said just before it closed may still be on its way.
+                if (wasClosed) stop(failure('SIGN_IN_FAILED', 'the window was closed'));
                 else if (Date.now() - begin > SIGN_IN_TIME) {
                     stop(failure('SIGN_IN_FAILED', 'nobody signed in'));
                 }
+                wasClosed = page.closed;
             }, 500);
             end.signal.addEventListener('abort', () => clearInterval(watch));
         });
