@@ -57,8 +57,7 @@ package enum AppleRules {
     ) -> Breach? {
         let known = schema.stored[type]?.fields ?? [:]
         let differing = additions.filter { name, field in
-            known[name].map { $0.type != field.type || $0.isEncrypted != field.isEncrypted }
-                ?? false
+            known[name].map { !$0.holdsTheSame(as: field) } ?? false
         }
         guard let (name, field) = differing.min(by: { $0.key < $1.key }), let other = known[name]
         else { return nil }

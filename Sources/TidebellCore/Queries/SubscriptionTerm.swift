@@ -90,6 +90,9 @@ package struct SubscriptionTerm: RawRepresentable, Sendable, Hashable, Comparabl
         ExactText(left.rawValue) == ExactText(right.rawValue)
     }
 
+    /// NB: that of `RawRepresentable` compares the texts as Swift does.
+    package static func != (left: Self, right: Self) -> Bool { !(left == right) }
+
     package func hash(into hasher: inout Hasher) { ExactText(rawValue).hash(into: &hasher) }
 
     /// In the order of an engine's index: byte by byte.

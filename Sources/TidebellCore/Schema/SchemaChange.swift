@@ -110,7 +110,7 @@ package enum SchemaChange: Sendable, Hashable {
 
 extension StoredField {
     /// Whether values of one can stand in the other.
-    fileprivate func holdsTheSame(as other: StoredField) -> Bool {
+    func holdsTheSame(as other: StoredField) -> Bool {
         type == other.type && isEncrypted == other.isEncrypted
     }
 }

@@ -100,8 +100,8 @@ package struct DifferingPrivateField: Sendable, Hashable {
 
     /// Whether records as these users have them could be saved by a schema.
     package func suits(_ schema: SchemaDefinition) -> Bool {
-        guard let known = schema.types[recordType]?.fields[field] else { return false }
-        return known.type == type && known.isEncrypted == isEncrypted
+        let known = schema.types[recordType]?.fields[field]
+        return known?.holdsTheSame(as: StoredField(type, isEncrypted: isEncrypted)) ?? false
     }
 
     /// What differs, such as `the field Note.size as INT64, which it is in private records of 2 users`.

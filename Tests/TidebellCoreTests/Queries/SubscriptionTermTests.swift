@@ -31,6 +31,13 @@ struct SubscriptionTermTests {
         #expect(term(places, location) == "place=ssea")
     }
 
+    @Test("SUB-23: terms are told apart byte by byte, also where Swift takes their texts for one")
+    func bytes() {
+        let (one, two) = ("t=\u{105C9}", "t=\u{105D2}\u{307}")
+        let terms = (SubscriptionTerm(rawValue: one), SubscriptionTerm(rawValue: two))
+        #expect([one == two, terms.0 == terms.1, terms.0 != terms.1] == [true, false, true])
+    }
+
     @Test("3 and 3.0 are one term, as are all spellings of a text, and long texts are cut")
     func normalisation() {
         func equals(_ value: FieldValue) -> String { term(WireFilter(.equals, .field("f"), value)) }
