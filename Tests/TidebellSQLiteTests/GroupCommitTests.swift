@@ -44,6 +44,26 @@ struct GroupCommitTests {
         }
     }
 
+    @Test("ZONE-1: writes that share a transaction take no name for another that Swift calls equal")
+    func memoryOfNames() async throws {
+        let key = DatabaseKey(
+            container: ContainerKey(container: "iCloud.notes", environment: .development),
+            scope: .private, owner: UserID(rawValue: 1))
+        let (kelvin, letter) = ("\u{212A}", "K")
+        #expect(kelvin == letter)
+        try await withStore { store in
+            let found = try await store.write(.everything) { transaction in
+                let transaction = try #require(transaction as? SQLiteTransaction)
+                try transaction.makeZone(letter, in: key)
+                let database = try transaction.makeDatabase(key).id
+                return try [letter, kelvin].map {
+                    try transaction.zones([$0], in: database).count
+                }
+            }
+            #expect(found == [1, 0])
+        }
+    }
+
     @Test("Writes that share a transaction read what stands in it, also after one was undone")
     func memory() async throws {
         struct Undone: Error {}

@@ -14,7 +14,8 @@ final class GroupMemory {
     /// A zone as calls name it.
     struct ZonePlace: Hashable {
         var database: DatabaseID
-        var name: String
+        /// As tables have it: Swift takes the KELVIN SIGN for a K.
+        var name: ExactText
     }
 
     /// The private databases of an account, and what they hold.
@@ -45,7 +46,7 @@ final class GroupMemory {
     }
 
     func remember(_ zone: StoredZone) {
-        let place = ZonePlace(database: zone.database, name: zone.name)
+        let place = ZonePlace(database: zone.database, name: ExactText(zone.name))
         content.zones[place] = zone
         content.zonePlaces[zone.key] = place
     }
@@ -88,7 +89,7 @@ extension SQLiteTransaction {
         guard let only = names?.first, names?.count == 1, let memory = connection.memory else {
             return try stored.zones(names, in: database)
         }
-        let place = GroupMemory.ZonePlace(database: database, name: only)
+        let place = GroupMemory.ZonePlace(database: database, name: ExactText(only))
         if let known = memory.content.zones[place] { return [known] }
         let found = try stored.zones(names, in: database)
         if let zone = found.first { memory.remember(zone) }
