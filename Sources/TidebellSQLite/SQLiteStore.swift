@@ -23,9 +23,9 @@ package final class SQLiteStore: OpenedStore {
     static let readsInPlace = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
 
     /// What a read that may turn out to be long looks at on its caller's thread; some
-    /// milliseconds. A page of a query that half of the records match fits, so that it is not
-    /// begun twice.
-    static let budgetInPlace = ReadBudget(records: 500, bytes: 512 * 1024)
+    /// milliseconds. A page of a query that half of the records match fits, and one of changes with
+    /// the most records (``Limits/recordsPerExtendedPage``), so that they are not begun twice.
+    static let budgetInPlace = ReadBudget(records: 1000, bytes: 512 * 1024)
 
     package let identity: UInt64
 

@@ -342,6 +342,47 @@ struct GroupCommitTests {
         }
     }
 
+    @Test("SAVE-14: what fails after it wrote is undone alone, and only then its company runs once more")
+    func failureInCompany() async throws {
+        struct Refused: Error {}
+        /// Returns how often the others ran, where the one between them fails.
+        func runs(failingAfter write: Bool) async throws -> [Int: Int] {
+            let counter = RunCounter()
+            try await withStore { store in
+                let gate = BlockingGate()
+                let failed = try await withThrowingTaskGroup(of: Int?.self) { group in
+                    group.addTask {
+                        try await store.block(at: gate)
+                        return nil
+                    }
+                    await gate.untilReached()
+                    for number in 0..<3 {
+                        group.addTask {
+                            do {
+                                try await store.write(.everything) { transaction in
+                                    counter.note(number)
+                                    if number == 1, !write { throw Refused() }
+                                    _ = try transaction.createAccount(
+                                        named: "\(number)", at: .noon)
+                                    if number == 1 { throw Refused() }
+                                }
+                                return nil
+                            } catch is Refused { return number }
+                        }
+                        try await store.untilWaiting(number + 1)
+                    }
+                    gate.open()
+                    return try await group.reduce(into: []) { $0 += [$1].compactMap { $0 } }
+                }
+                #expect(failed == [1])
+                #expect(try await store.read { try $0.accountNames() } == ["0", "2"])
+            }
+            return counter.all
+        }
+        #expect(try await runs(failingAfter: false) == [0: 1, 1: 1, 2: 1])
+        #expect(try await runs(failingAfter: true) == [0: 2, 1: 2, 2: 1])
+    }
+
     @Test("M6: damage undoes only the write that met it, not its company")
     func damageInCompany() async throws {
         try await withStore { store in
@@ -496,6 +537,9 @@ private final class Order: Sendable {
 /// Counts how often writes run.
 private final class RunCounter: Sendable {
     private let runs = Mutex<[Int: Int]>([:])
+
+    /// The runs of each.
+    var all: [Int: Int] { runs.withLock { $0 } }
 
     /// The runs of the write that ran most often.
     var most: Int { runs.withLock { $0.values.max() ?? 0 } }

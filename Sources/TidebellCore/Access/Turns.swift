@@ -39,6 +39,8 @@ package struct Turns<Key: Hashable, Ticket> {
 
     /// Removes and returns who is next.
     package mutating func next() -> Ticket? {
+        // Where only one key waits, its turn needs no line: most who wait for a commit are one user's.
+        if others.isEmpty, let latest, let ticket = remove(0, of: latest) { return ticket }
         if let latest, tickets[latest] != nil { others.append(latest) }
         latest = others.isEmpty ? nil : others.removeFirst()
         return latest.flatMap { remove(0, of: $0) }

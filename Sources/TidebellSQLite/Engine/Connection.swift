@@ -18,6 +18,8 @@ final class Connection {
     /// failed, so a transaction must not be committed even if its body caught
     /// the error.
     private(set) var failure: DatabaseError?
+    /// Whether a statement that may write ran since ``forgetFailure()``.
+    private(set) var hasWritten = false
 
     /// The first damage met since ``forgetDamage()``. NB: SQLite refuses to write in a
     /// transaction that met damage, and to commit it.
@@ -47,6 +49,7 @@ final class Connection {
     /// Forgets an earlier failure, before another transaction.
     func forgetFailure() {
         failure = nil
+        hasWritten = false
     }
 
     /// Forgets damage that another transaction met.
@@ -149,7 +152,10 @@ final class Connection {
         _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Bool
     ) throws {
         let statement = try database.cachedStatement(sql: sql).sqliteStatement
-        if let memory, !isRemembering, sqlite3_stmt_readonly(statement) == 0 { memory.forget() }
+        if sqlite3_stmt_readonly(statement) == 0 {
+            hasWritten = true
+            if !isRemembering { memory?.forget() }
+        }
         defer {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)

@@ -8,8 +8,9 @@ import TidebellWire
 /// flush to disk.
 ///
 /// A write never waits for company: while one transaction is flushed the next
-/// writes gather, and under no load a write is alone. Each runs in a savepoint
-/// of its own and fails alone.
+/// writes gather, and under no load a write is alone. Each fails alone: what fails before it wrote
+/// anything leaves nothing to undo, and where one fails after that, all of its transaction run once
+/// more, each in a savepoint of its own.
 ///
 /// Callers take turns, write by write, also within a transaction: who comes while another's many
 /// wait, or run, is next. And a transaction takes writes for a while only
@@ -123,7 +124,9 @@ final class GroupCommit: Sendable {
         let connection = Connection(database, numbering: numbering)
         while let (first, more) = firstWrite() {
             var rest = commit([first], and: more, on: connection)
-            while !rest.isEmpty { rest = commit(rest, and: 0, on: connection) }
+            while !rest.isEmpty {
+                rest = commit(rest.writes, and: 0, eachAlone: rest.eachAlone, on: connection)
+            }
             log.keepShort(on: connection, of: files)
         }
     }
@@ -143,19 +146,32 @@ final class GroupCommit: Sendable {
     /// Takes the write whose turn it is.
     private func nextWrite() -> (any WaitingWrite)? { state.withLock { $0.waiting.next() } }
 
+    /// Writes that need another transaction.
+    private struct Rest {
+        var writes: ArraySlice<any WaitingWrite> = []
+        /// Whether each is to run in a savepoint of its own.
+        var eachAlone = false
+
+        var isEmpty: Bool { writes.isEmpty }
+    }
+
+    /// A write failed after it wrote something, and has no savepoint that could be undone.
+    private struct NotAlone: Error {}
+
     /// Runs writes in one transaction, and as many of those that wait as it has time for, finishes
     /// them and returns those that need another: because SQLite ended the transaction, one of them
-    /// met damage, or wants one alone.
+    /// met damage, wants one alone, or has to be undone alone.
     private func commit(
-        _ writes: ArraySlice<any WaitingWrite>, and count: Int, on connection: Connection
-    ) -> ArraySlice<any WaitingWrite> {
+        _ writes: ArraySlice<any WaitingWrite>, and count: Int, eachAlone: Bool = false,
+        on connection: Connection
+    ) -> Rest {
         do {
             connection.forgetDamage()
             try checkFiles(on: connection)
             try connection.run("BEGIN IMMEDIATE")
         } catch {
             fail(writes + (0..<count).compactMap { _ in nextWrite() }, error)
-            return []
+            return Rest()
         }
         connection.memory = GroupMemory()
         defer { connection.memory = nil }
@@ -180,14 +196,15 @@ final class GroupCommit: Sendable {
                 rest.removeFirst()
                 ran.append(write)
                 let transaction = SQLiteTransaction(connection, leases: leases, scopes: scopes)
-                let failure = try attempt(write, in: transaction, on: connection)
+                let failure = try attempt(
+                    write, in: transaction, alone: eachAlone || write.runsAlone, on: connection)
                 if let error = connection.damage ?? failure {
                     ran.removeLast()
                     fail([write], error)
                     if connection.damage != nil {
                         // Nothing more of this transaction would be stored.
                         try connection.run("ROLLBACK")
-                        return ran[...] + rest
+                        return Rest(writes: ran[...] + rest)
                     }
                 } else {
                     if transaction.hasAppendedOutbox { signalsOutbox = true }
@@ -208,8 +225,9 @@ final class GroupCommit: Sendable {
         } catch {
             // Fails only when SQLite has rolled back already.
             if connection.isInTransaction { try? connection.run("ROLLBACK") }
+            if error is NotAlone { return Rest(writes: ran[...] + rest, eachAlone: true) }
             fail(ran, error)
-            return rest
+            return Rest(writes: rest)
         }
         if log.hasGrown() {
             troubles.noteSuccess()
@@ -219,7 +237,7 @@ final class GroupCommit: Sendable {
         if signalsOutbox { outbox.yield() }
         if endsAccess { access.yield() }
         if leavesUnsettled { unsettled.yield() }
-        return rest
+        return Rest(writes: rest)
     }
 
     /// Fails where a file of the store was removed; what was acknowledged before is saved then.
@@ -239,12 +257,28 @@ final class GroupCommit: Sendable {
         for write in writes { write.finish(error) }
     }
 
-    /// Runs one write in a savepoint and returns why it failed, if it did; throws
-    /// when the whole transaction is lost with it.
+    /// Runs one write and returns why it failed, if it did; throws when the whole transaction is lost
+    /// with it, or ``NotAlone``.
+    ///
+    /// Nearly all writes succeed or are refused before they write, so that the first attempt has no
+    /// savepoint: it costs two statements and a copy of each page that is written, a tenth of a save.
     private func attempt(
-        _ write: any WaitingWrite, in transaction: SQLiteTransaction, on connection: Connection
+        _ write: any WaitingWrite, in transaction: SQLiteTransaction, alone: Bool,
+        on connection: Connection
     ) throws -> (any Error)? {
         connection.forgetFailure()
+        guard alone else {
+            do {
+                try write.run(in: transaction)
+                if let failure = connection.failure { throw failure }
+                return nil
+            } catch {
+                guard connection.isInTransaction else { throw error }
+                // Damage undoes the transaction whatever was written.
+                guard connection.hasWritten, connection.damage == nil else { return error }
+                throw NotAlone()
+            }
+        }
         try connection.run("SAVEPOINT write")
         do {
             try write.run(in: transaction)

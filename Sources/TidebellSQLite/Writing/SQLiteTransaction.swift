@@ -2,7 +2,7 @@
 import GRDB
 import TidebellCore
 
-/// Reads and writes in one savepoint of the writer connection; the calls are in
+/// Reads and writes in one transaction of the writer connection; the calls are in
 /// the facets beside this file, one for each topic of ``StoreTransaction``.
 final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     let connection: Connection
@@ -53,7 +53,7 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
 extension SQLiteTransaction: StoreSteps {
     var areTogether: Bool { true }
 
-    /// Runs a step: all steps of a write are in its savepoint.
+    /// Runs a step: all steps of a write are in its transaction.
     func write<Result: Sendable>(
         _ scope: StoreScope, _ body: (any StoreTransaction) throws -> Result
     ) throws -> Result {
