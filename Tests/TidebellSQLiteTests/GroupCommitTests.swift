@@ -342,7 +342,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test("SAVE-14: what fails after it wrote is undone alone, and only then its company runs once more")
+    @Test("What fails after it wrote is undone alone; only then its company runs once more")
     func failureInCompany() async throws {
         struct Refused: Error {}
         /// Returns how often the others ran, where the one between them fails.
