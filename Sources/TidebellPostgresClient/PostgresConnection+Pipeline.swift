@@ -116,7 +116,9 @@ extension PostgresConnection {
         let events = forWriting ? POLLIN | POLLOUT : POLLIN
         var entry = pollfd(fd: PQsocket(connection), events: Int16(events), revents: 0)
         // Interrupted or not: what is there decides.
-        _ = Foundation.poll(&entry, 1, Self.longestPoll)
+        let count = Foundation.poll(&entry, 1, Self.longestPoll)
+        // The server forgets a request that comes before its statement.
+        if count == 0, let canceller, canceller.isWanted { canceller.cancel() }
     }
 
     /// Reads what has come and takes the results in it.
