@@ -116,9 +116,7 @@ extension PostgresConnection {
         let events = forWriting ? POLLIN | POLLOUT : POLLIN
         var entry = pollfd(fd: PQsocket(connection), events: Int16(events), revents: 0)
         // Interrupted or not: what is there decides.
-        let count = Foundation.poll(&entry, 1, Self.longestPoll)
-        // The server forgets a request that comes before its statement.
-        if count == 0, let canceller, canceller.isWanted { canceller.cancel() }
+        _ = Foundation.poll(&entry, 1, Self.longestPoll)
     }
 
     /// Reads what has come and takes the results in it.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTidebellPostgres
-internal import TidebellScheduling
 
 /// A connection to PostgreSQL, in libpq's pipeline mode: statements are sent without waiting,
 /// and a wait is for all that were sent before.
@@ -21,8 +20,6 @@ package final class PostgresConnection {
     var parameters = ParameterBuffer()
     var statements: StatementCache
     let notices = Notices()
-    // What others end statements with.
-    var canceller: PostgresCanceller?
     // The first error since the last wait.
     var firstError: (any Error)?
     // How many bytes were handed to libpq since it last sent all it had.
@@ -164,9 +161,7 @@ package final class PostgresConnection {
 
     /// Returns what ends a statement of this connection from another thread.
     package func makeCanceller() -> PostgresCanceller? {
-        canceller =
-            canceller ?? connection.flatMap { PQgetCancel($0) }.map { PostgresCanceller($0) }
-        return canceller
+        connection.flatMap { PQgetCancel($0) }.map { PostgresCanceller($0) }
     }
 
     private func throwFirstError() throws {
@@ -185,10 +180,6 @@ package final class PostgresConnection {
 package final class PostgresCanceller: @unchecked Sendable {
     // Sendable: libpq only reads it, and PQcancel may be called from any thread.
     private let pointer: OpaquePointer
-    private let hasCancelled = Locked(false)
-
-    /// Whether somebody has asked.
-    var isWanted: Bool { hasCancelled.current }
 
     init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
@@ -196,13 +187,11 @@ package final class PostgresCanceller: @unchecked Sendable {
 
     /// Asks the server to end the statement; blocks while it connects for that.
     ///
-    /// The next statement may be hit instead: whoever asks gives the connection up. A statement
-    /// that the request overtook is ended by another one, within a second.
+    /// The next statement may be hit instead: whoever asks gives the connection up.
     ///
     /// - Returns: Whether the server took the request.
     @discardableResult
     package func cancel() -> Bool {
-        hasCancelled.current = true
         var complaint = [CChar](repeating: 0, count: 256)
         return PQcancel(pointer, &complaint, Int32(complaint.count)) == 1
     }
