@@ -61,15 +61,6 @@ let package = Package(
         ),
         .target(name: "CTidebellFiles"),
         .systemLibrary(name: "CTidebellZlib", providers: [.apt(["zlib1g-dev"])]),
-        // Floor 1: talking to PostgreSQL, below the engine and without any rule.
-        .systemLibrary(
-            name: "CTidebellPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]
-        ),
-        .target(
-            name: "TidebellPostgresClient",
-            dependencies: ["CTidebellPostgres", "TidebellScheduling"],
-            swiftSettings: strict
-        ),
         .target(
             name: "TidebellPush",
             dependencies: [
@@ -296,18 +287,6 @@ let package = Package(
                 "TidebellSQLite", "TidebellTestStores", "StoreConformance", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ],
-            swiftSettings: strict
-        ),
-        // A PostgreSQL of a test process, on a socket of its own.
-        .target(
-            name: "PostgresTestServer", path: "Tests/PostgresTestServer", swiftSettings: strict
-        ),
-        .testTarget(
-            name: "TidebellPostgresClientTests",
-            dependencies: [
-                "TidebellPostgresClient", "PostgresTestServer", "TidebellScheduling",
-                "TestSupport",
             ],
             swiftSettings: strict
         ),
