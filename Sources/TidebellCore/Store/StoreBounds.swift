@@ -10,7 +10,8 @@ package struct StoreBounds: Sendable, Hashable {
     /// Reads at work or waiting, but for long ones.
     package var waitingReads = 4096
     /// How long a transaction that writes share takes further ones: what was not begun then is
-    /// left to the next, so that who comes meanwhile waits for no more than this and one write.
+    /// left to the next, so that who comes meanwhile waits for no more than this and one write; as
+    /// long once more where a write failed after it wrote, and the others run again without it.
     package var commitTime = Duration.milliseconds(100)
 
     /// Creates the default bounds.

@@ -123,10 +123,8 @@ final class GroupCommit: Sendable {
     private func drain(_ database: Database) {
         let connection = Connection(database, numbering: numbering)
         while let (first, more) = firstWrite() {
-            var rest = commit([first], and: more, on: connection)
-            while !rest.isEmpty {
-                rest = commit(rest.writes, and: 0, eachAlone: rest.eachAlone, on: connection)
-            }
+            var rest = Rest(writes: [first], more: more)
+            while !rest.isEmpty { rest = commit(rest, on: connection) }
             log.keepShort(on: connection, of: files)
         }
     }
@@ -146,37 +144,38 @@ final class GroupCommit: Sendable {
     /// Takes the write whose turn it is.
     private func nextWrite() -> (any WaitingWrite)? { state.withLock { $0.waiting.next() } }
 
-    /// Writes that need another transaction.
+    /// Writes that need a transaction.
     private struct Rest {
         var writes: ArraySlice<any WaitingWrite> = []
+        /// How many of those that wait may join them.
+        var more = 0
         /// Whether each is to run in a savepoint of its own.
         var eachAlone = false
 
-        var isEmpty: Bool { writes.isEmpty }
+        var isEmpty: Bool { writes.isEmpty && more == 0 }
     }
 
     /// A write failed after it wrote something, and has no savepoint that could be undone.
-    private struct NotAlone: Error {}
-
+    private struct NotAlone: Error {
+        /// Why it failed.
+        var cause: any Error
+    }
     /// Runs writes in one transaction, and as many of those that wait as it has time for, finishes
     /// them and returns those that need another: because SQLite ended the transaction, one of them
     /// met damage, wants one alone, or has to be undone alone.
-    private func commit(
-        _ writes: ArraySlice<any WaitingWrite>, and count: Int, eachAlone: Bool = false,
-        on connection: Connection
-    ) -> Rest {
+    private func commit(_ begun: Rest, on connection: Connection) -> Rest {
+        var (rest, left) = (begun.writes, begun.more)
         do {
             connection.forgetDamage()
             try checkFiles(on: connection)
             try connection.run("BEGIN IMMEDIATE")
         } catch {
-            fail(writes + (0..<count).compactMap { _ in nextWrite() }, error)
+            fail(rest + (0..<left).compactMap { _ in nextWrite() }, error)
             return Rest()
         }
         connection.memory = GroupMemory()
         defer { connection.memory = nil }
         let end = elapsed() + bounds.commitTime
-        var (rest, left) = (writes, count)
         var ran: [any WaitingWrite] = []
         var signalsOutbox = false
         var endsAccess = false
@@ -197,14 +196,15 @@ final class GroupCommit: Sendable {
                 ran.append(write)
                 let transaction = SQLiteTransaction(connection, leases: leases, scopes: scopes)
                 let failure = try attempt(
-                    write, in: transaction, alone: eachAlone || write.runsAlone, on: connection)
+                    write, in: transaction, alone: begun.eachAlone || write.runsAlone,
+                    on: connection)
                 if let error = connection.damage ?? failure {
                     ran.removeLast()
                     fail([write], error)
                     if connection.damage != nil {
                         // Nothing more of this transaction would be stored.
                         try connection.run("ROLLBACK")
-                        return Rest(writes: ran[...] + rest)
+                        return Rest(writes: ran[...] + rest, eachAlone: begun.eachAlone)
                     }
                 } else {
                     if transaction.hasAppendedOutbox { signalsOutbox = true }
@@ -225,9 +225,17 @@ final class GroupCommit: Sendable {
         } catch {
             // Fails only when SQLite has rolled back already.
             if connection.isInTransaction { try? connection.run("ROLLBACK") }
-            if error is NotAlone { return Rest(writes: ran[...] + rest, eachAlone: true) }
+            if let failure = error as? NotAlone {
+                guard ran.count == 1 else {
+                    // Others may join them as before: who makes writes fail takes no turns from anybody.
+                    return Rest(writes: ran[...] + rest, more: left, eachAlone: true)
+                }
+                // It was without company, and that is all there was to undo.
+                fail(ran, failure.cause)
+                return Rest(writes: rest, more: left)
+            }
             fail(ran, error)
-            return Rest(writes: rest)
+            return Rest(writes: rest, eachAlone: begun.eachAlone)
         }
         if log.hasGrown() {
             troubles.noteSuccess()
@@ -237,7 +245,7 @@ final class GroupCommit: Sendable {
         if signalsOutbox { outbox.yield() }
         if endsAccess { access.yield() }
         if leavesUnsettled { unsettled.yield() }
-        return Rest(writes: rest)
+        return Rest(writes: rest, eachAlone: begun.eachAlone)
     }
 
     /// Fails where a file of the store was removed; what was acknowledged before is saved then.
@@ -276,7 +284,7 @@ final class GroupCommit: Sendable {
                 guard connection.isInTransaction else { throw error }
                 // Damage undoes the transaction whatever was written.
                 guard connection.hasWritten, connection.damage == nil else { return error }
-                throw NotAlone()
+                throw NotAlone(cause: error)
             }
         }
         try connection.run("SAVEPOINT write")
