@@ -269,7 +269,7 @@ final class GroupCommit: Sendable {
     /// with it, or ``NotAlone``.
     ///
     /// Nearly all writes succeed or are refused before they write, so that the first attempt has no
-    /// savepoint: it costs two statements and a copy of each page that is written, a tenth of a save.
+    /// savepoint: it costs two statements and a copy of each page that is written.
     private func attempt(
         _ write: any WaitingWrite, in transaction: SQLiteTransaction, alone: Bool,
         on connection: Connection
