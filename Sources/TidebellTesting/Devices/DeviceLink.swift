@@ -21,18 +21,21 @@ final class DeviceLink: Transport {
         var cuts: [UInt64: AsyncThrowingStream<[UInt8], any Error>.Continuation] = [:]
         /// Where pushes that come late go, by container.
         var newestStreams: [String: AsyncThrowingStream<[UInt8], any Error>.Continuation] = [:]
-        /// Late pushes whose moment came while no stream was open, by container: the next stream brings
-        /// them. As many as the test asked for.
+        /// Late pushes whose moment came and that the device has not handled yet, by container: each new
+        /// stream brings them. As many as the test asked for.
         var overduePushes: [String: [[UInt8]]] = [:]
+        /// How often the device ended its registrations: a push for an earlier one does not come.
+        var endedRegistrations = 0
         var lastID: UInt64 = 0
+
+        /// Whether a push is to come over a stream that the device has yet to open again.
+        var awaitsConnection: Bool {
+            isOnline && overduePushes.keys.contains { streams[$0] ?? .down == .down }
+        }
     }
 
     /// Pieces of a stream that may wait for the device before the line breaks.
     private static let waitingPieces = 4096
-    /// Longer than a device waits before it connects again.
-    private static let reconnectTime = Duration.seconds(60)
-    /// How often that is waited for after a late push.
-    private static let reconnections = 10
 
     /// What is to go wrong with requests.
     let faults = FaultPlan()
@@ -63,7 +66,7 @@ final class DeviceLink: Transport {
 
     /// Connects the device, or cuts it off.
     func setOnline(_ isOnline: Bool) {
-        state.withLock { $0.isOnline = isOnline }
+        change { $0.isOnline = isOnline }
         if !isOnline { cut() }
         cloud.changes.notify()
     }
@@ -164,8 +167,17 @@ final class DeviceLink: Transport {
     }
 
     private func set(_ streamState: StreamState, for container: String) {
-        state.withLock { $0.streams[container] = streamState }
+        change { $0.streams[container] = streamState }
         cloud.changes.notify()
+    }
+
+    /// Changes the state, and has time pass in ``TestCloud/passingTime(upTo:isolation:_:)`` until the device
+    /// connects again, where a late push waits for that.
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        state.withLock { state in
+            defer { cloud.clock.setAwaited(state.awaitsConnection, device: deviceID) }
+            return body(&state)
+        }
     }
 
     /// Passes pieces on until either side ends or the line is cut.
@@ -181,9 +193,7 @@ final class DeviceLink: Transport {
             state.lastID += 1
             state.cuts[state.lastID] = continuation
             state.newestStreams[container] = continuation
-            for push in state.overduePushes.removeValue(forKey: container) ?? [] {
-                continuation.yield(push)
-            }
+            for push in state.overduePushes[container] ?? [] { continuation.yield(push) }
             return state.lastID
         }
         // Without a parent, as the line outlives the call that opened it; ends with
@@ -214,7 +224,38 @@ final class DeviceLink: Transport {
         set(.live, for: container)
         // It may have gone offline while the answer was on its way.
         if !isOnline { cut() }
-        return relayed
+        return noting(relayed, of: container)
+    }
+
+    /// Passes a stream on, and notes which late pushes the device has handled: those behind which it
+    /// asks for more. One that it still has to read when the stream ends comes with the next stream.
+    private func noting(
+        _ relayed: AsyncThrowingStream<[UInt8], any Error>, of container: String
+    ) -> AsyncThrowingStream<[UInt8], any Error> {
+        // One device reads a stream, one piece after the other.
+        nonisolated(unsafe) var pieces = relayed.makeAsyncIterator()
+        nonisolated(unsafe) var handled: [UInt8]?
+        return AsyncThrowingStream { [weak self] in
+            if let handled { self?.forgetPush(handled, of: container) }
+            handled = try await pieces.next()
+            return handled
+        }
+    }
+
+    private func forgetPush(_ bytes: [UInt8], of container: String) {
+        change { state in
+            guard var pushes = state.overduePushes[container] else { return }
+            pushes.removeAll { $0 == bytes }
+            state.overduePushes[container] = pushes.isEmpty ? nil : pushes
+        }
+    }
+
+    /// Forgets the late pushes of registrations that end.
+    func endRegistrations() {
+        change { state in
+            state.overduePushes = [:]
+            state.endedRegistrations += 1
+        }
     }
 
     /// Returns what the device gets of an event of its stream.
@@ -229,36 +270,24 @@ final class DeviceLink: Transport {
         case .doubled: return [frame, push.repeated]
         case .pruned: return [push.pruned]
         case .late(let duration):
-            let clock = cloud.clock
+            let (clock, registrations) = (cloud.clock, state.withLock { $0.endedRegistrations })
             // Without a parent: it comes when the clock is there, or with the end of the cloud never.
             Task { [weak self] in
                 guard (try? await clock.sleep(for: duration)) != nil else { return }
-                self?.deliver(push, of: container)
-                // Where its stream has just ended the device connects again, after a pause for which
-                // nobody else has time pass.
-                for _ in 0..<Self.reconnections {
-                    guard (try? await clock.sleep(for: Self.reconnectTime)) != nil,
-                        self?.awaitsStream(of: container) == true
-                    else { return }
-                }
+                self?.deliver(push, of: container, sentAfter: registrations)
             }
             return []
         }
     }
 
-    /// Whether a push that came late waits for the next stream.
-    private func awaitsStream(of container: String) -> Bool {
-        state.withLock { $0.overduePushes[container] != nil || $0.streams[container] != .live }
-    }
-
-    /// Hands over a push that comes late, on the stream the device holds now or on its next one: the
-    /// step of the clock that makes a push due may also be what ends a stream.
-    private func deliver(_ push: PushFrame, of container: String) {
-        if let id = push.notificationID { pushFaults.release(id) }
-        state.withLock { state in
-            let outcome = state.newestStreams[container]?.yield(push.bytes)
-            if case .enqueued? = outcome { return }
+    /// Hands over a push that comes late, on the stream the device holds now and on each later one until
+    /// it has handled it: the step of the clock that makes a push due may also be what ends a stream.
+    private func deliver(_ push: PushFrame, of container: String, sentAfter registrations: Int) {
+        change { state in
+            guard state.endedRegistrations == registrations else { return }
+            if let id = push.notificationID { pushFaults.release(id) }
             state.overduePushes[container, default: []].append(push.bytes)
+            state.newestStreams[container]?.yield(push.bytes)
         }
         cloud.changes.notify()
     }

@@ -180,6 +180,7 @@ public final class TestDevice: Sendable {
     /// Ends all registrations: later changes are not pushed to this device.
     public func unregisterForRemoteNotifications() {
         registrations.cancelAll()
+        link.endRegistrations()
     }
 
     /// Waits for the oldest push that was not returned before, and returns it.

@@ -17,6 +17,7 @@ struct KitClock: Clock {
         let awaited = AwaitedSleep.purpose.map { purpose in
             ManualClock.Awaited(device: device, purpose: purpose)
         }
-        try await clock.sleep(until: deadline, as: awaited.map { .awaited($0) } ?? .background)
+        try await clock.sleep(
+            until: deadline, as: awaited.map { .awaited($0) } ?? .background(device: device))
     }
 }

@@ -124,10 +124,24 @@ public final class ManualClock: Clock, Sendable {
     }
 
     /// The earliest moment that a test, its code, or an operation of a device waits for; not those of what goes
-    /// on in the background.
+    /// on in the background, but where a device is awaited.
     var nextAwaited: Instant? {
         state.withLock { state in
-            state.sleepers.values.filter { $0.kind != .background }.map(\.deadline).min()
+            state.sleepers.values.filter { sleeper in
+                guard case .background(let device) = sleeper.kind else { return true }
+                return device.map(state.awaitedDevices.contains) ?? false
+            }.map(\.deadline).min()
+        }
+    }
+
+    /// Sets whether what a device does in the background is waited for.
+    func setAwaited(_ isAwaited: Bool, device: String) {
+        state.withLock { state in
+            if isAwaited {
+                state.awaitedDevices.insert(device)
+            } else {
+                state.awaitedDevices.remove(device)
+            }
         }
     }
 
@@ -193,8 +207,9 @@ extension ManualClock {
         case direct
         /// An operation of a device, which an app waits for.
         case awaited(Awaited)
-        /// What goes on beside: heart-beats, maintenance, connecting again.
-        case background
+        /// What goes on beside: heart-beats, maintenance, connecting again; on a device, or nil for the
+        /// server.
+        case background(device: String?)
     }
 }
 
@@ -214,6 +229,8 @@ private struct State {
 
     var now = ManualClock.Instant(offset: .zero)
     var sleepers: [UInt64: Sleeper] = [:]
+    /// The IDs of devices whose background work is waited for.
+    var awaitedDevices: Set<String> = []
     /// Those of them that are operations of devices.
     var awaited: [Sleeper] {
         sleepers.values.filter { if case .awaited = $0.kind { true } else { false } }

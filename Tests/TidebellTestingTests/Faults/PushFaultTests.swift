@@ -55,6 +55,36 @@ struct PushFaultTests {
         #expect((push.notification as? CKQueryNotification)?.recordID == itemID("a"))
     }
 
+    @Test("a late push waits until its device connects again, and time passes until then")
+    func lateWhileStopped() async throws {
+        let home = try await Self.home()
+        home.phone.inject(push: .late(by: .seconds(20)), of: "items")
+        try await home.laptop.privateDatabase.save(item("a"))
+        try await home.cloud.settle()
+        try await home.cloud.stop()
+        await home.cloud.clock.advance(by: .seconds(1200))
+        try await home.cloud.start()
+        let push = try await home.cloud.passingTime { try await home.phone.nextPush() }
+        #expect((push.notification as? CKQueryNotification)?.recordID == itemID("a"))
+        try await home.phone.expectNoPushes()
+    }
+
+    @Test("a late push does not come to a device that ended its registration, and registered again")
+    func lateOfEndedRegistration() async throws {
+        let home = try await Self.home()
+        home.phone.inject(push: .late(by: .seconds(20)), of: "items")
+        try await home.laptop.privateDatabase.save(item("a"))
+        try await home.cloud.settle()
+        home.phone.unregisterForRemoteNotifications()
+        try await home.phone.registerForRemoteNotifications()
+        await home.cloud.clock.advance(by: .seconds(20))
+        try await home.phone.expectNoPushes()
+        try await home.laptop.privateDatabase.save(item("b"))
+        let push = try await home.phone.nextPush()
+        #expect((push.notification as? CKQueryNotification)?.recordID == itemID("b"))
+        try await home.phone.expectNoPushes()
+    }
+
     @Test("a push that comes twice has one notification ID, and the next comes once")
     func doubled() async throws {
         let home = try await Self.home()
