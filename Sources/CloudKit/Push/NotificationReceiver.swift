@@ -94,7 +94,9 @@ final class NotificationReceiver: Sendable {
             case .giveUp: return error
             case .reconnect(let delay):
                 do {
-                    try await container.session.clock.sleep(for: delay)
+                    // Without an address the next attempt fails, and says why.
+                    let name = (try? container.address().container) ?? ""
+                    try await container.session.clock.sleep(for: delay, beforeConnectingTo: name)
                 } catch {
                     return nil
                 }

@@ -56,11 +56,13 @@ extension CloudState {
     /// texts.
     private func undelivered() async throws -> [String] {
         var missing: [String] = []
+        let now = clock.now
         for device in devices where device.isOnline {
             for (container, start) in device.registered {
                 let sent = try await notifications(for: device, in: container, after: start)
                 missing += sent.filter {
-                    !device.inbox.contains($0.id) && !device.link.pushFaults.holdsBack($0.id)
+                    !device.inbox.contains($0.id)
+                        && !device.link.pushFaults.holdsBack($0.id, at: now)
                 }.map { "push \($0.id) of subscription '\($0.subscriptionID)' to \(device.name)" }
             }
         }

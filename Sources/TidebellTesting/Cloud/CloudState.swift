@@ -134,6 +134,7 @@ final class CloudState: Sendable {
             state.withLock { $0.apiToken = token }
         }
         state.withLock { $0.server = server }
+        for device in devices { device.link.serverChanged() }
         changes.notify()
     }
 
@@ -160,6 +161,9 @@ final class CloudState: Sendable {
         try await server.stop()
         changes.notify()
     }
+
+    /// Whether there is a server.
+    var isRunning: Bool { state.withLock { $0.server != nil } }
 
     /// The way to the running server.
     func server() throws -> any Transport {

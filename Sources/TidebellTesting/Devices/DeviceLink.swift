@@ -14,13 +14,18 @@ final class DeviceLink: Transport {
         case live
     }
 
+    /// A stream that the device holds open.
+    private struct OpenStream {
+        let container: String
+        let continuation: AsyncThrowingStream<[UInt8], any Error>.Continuation
+    }
+
     private struct State {
         var isOnline = true
         var hold: TransferHold?
-        var streams: [String: StreamState] = [:]
-        var cuts: [UInt64: AsyncThrowingStream<[UInt8], any Error>.Continuation] = [:]
-        /// Where pushes that come late go, by container.
-        var newestStreams: [String: AsyncThrowingStream<[UInt8], any Error>.Continuation] = [:]
+        var open: [UInt64: OpenStream] = [:]
+        /// How many streams are on their way, by container.
+        var connecting: [String: Int] = [:]
         /// Late pushes whose moment came and that the device has not handled yet, by container: each new
         /// stream brings them. As many as the test asked for.
         var overduePushes: [String: [[UInt8]]] = [:]
@@ -28,9 +33,15 @@ final class DeviceLink: Transport {
         var endedRegistrations = 0
         var lastID: UInt64 = 0
 
-        /// Whether a push is to come over a stream that the device has yet to open again.
-        var awaitsConnection: Bool {
-            isOnline && overduePushes.keys.contains { streams[$0] ?? .down == .down }
+        func streamState(of container: String) -> StreamState {
+            if open.values.contains(where: { $0.container == container }) { return .live }
+            return connecting[container] == nil ? .down : .connecting
+        }
+
+        /// The containers of which a push is to come over a stream that the device has yet to open again.
+        var awaitedContainers: Set<String> {
+            guard isOnline else { return [] }
+            return Set(overduePushes.keys.filter { streamState(of: $0) == .down })
         }
     }
 
@@ -58,11 +69,11 @@ final class DeviceLink: Transport {
 
     /// The state of the stream of a container.
     func streamState(of container: String) -> StreamState {
-        state.withLock { $0.streams[container] ?? .down }
+        state.withLock { $0.streamState(of: container) }
     }
 
     /// How many streams it holds open.
-    var openStreams: Int { state.withLock { $0.cuts.count } }
+    var openStreams: Int { state.withLock { $0.open.count } }
 
     /// Connects the device, or cuts it off.
     func setOnline(_ isOnline: Bool) {
@@ -73,11 +84,19 @@ final class DeviceLink: Transport {
 
     /// Breaks the streams that are open.
     func cut() {
-        let cuts = state.withLock { state in
-            defer { state.cuts = [:] }
-            return state.cuts.values
+        let open = change { state in
+            defer { state.open = [:] }
+            return state.open.values
         }
-        for cut in cuts { cut.finish(throwing: TransportError.connectionLost("cut by the test")) }
+        for stream in open {
+            stream.continuation.finish(throwing: TransportError.connectionLost("cut by the test"))
+        }
+        cloud.changes.notify()
+    }
+
+    /// Notes that the server of the cloud was started or stopped.
+    func serverChanged() {
+        change { _ in }
     }
 
     func send(_ request: TransportRequest, timeout: Duration) async throws -> TransportResponse {
@@ -111,19 +130,35 @@ final class DeviceLink: Transport {
         if let answer = refusal.answer(to: SeenRequest(request)) {
             return TransportStream(refusal: answer)
         }
-        set(.connecting, for: container)
+        let registrations = change { state in
+            state.connecting[container, default: 0] += 1
+            return state.endedRegistrations
+        }
+        cloud.changes.notify()
         do {
             let answer = try await server(for: request).stream(request)
             guard answer.status == 200 else {
-                set(.down, for: container)
+                connected(to: container)
                 return answer
             }
-            let chunks = relay(answer.chunks, of: container)
+            let chunks = relay(answer.chunks, of: container, openedAfter: registrations)
             return TransportStream(headers: answer.headers, chunks: chunks)
         } catch {
-            set(.down, for: container)
+            connected(to: container)
             throw error
         }
+    }
+
+    /// Notes that a stream is on its way no more; `opened` is what became of it.
+    private func connected(
+        to container: String, _ opened: (id: UInt64, stream: OpenStream)? = nil
+    ) {
+        change { state in
+            let left = (state.connecting[container] ?? 1) - 1
+            state.connecting[container] = left > 0 ? left : nil
+            if let opened { state.open[opened.id] = opened.stream }
+        }
+        cloud.changes.notify()
     }
 
     func upload(
@@ -166,16 +201,18 @@ final class DeviceLink: Transport {
         return try cloud.server()
     }
 
-    private func set(_ streamState: StreamState, for container: String) {
-        change { $0.streams[container] = streamState }
-        cloud.changes.notify()
-    }
-
     /// Changes the state, and has time pass in ``TestCloud/passingTime(upTo:isolation:_:)`` until the device
     /// connects again, where a late push waits for that.
+    ///
+    /// Nothing is resumed by the body: who is resumed may be cancelled at the same time, and then waits
+    /// for the state.
+    @discardableResult
     private func change<Result>(_ body: (inout State) -> Result) -> Result {
         state.withLock { state in
-            defer { cloud.clock.setAwaited(state.awaitsConnection, device: deviceID) }
+            defer {
+                let containers = cloud.isRunning ? state.awaitedContainers : []
+                cloud.clock.setAwaited(containers, ofDevice: deviceID)
+            }
             return body(&state)
         }
     }
@@ -183,7 +220,7 @@ final class DeviceLink: Transport {
     /// Passes pieces on until either side ends or the line is cut.
     private func relay(
         _ pieces: AsyncThrowingStream<[UInt8], any Error>,
-        of container: String
+        of container: String, openedAfter registrations: Int
     ) -> AsyncThrowingStream<[UInt8], any Error> {
         let (relayed, continuation) = AsyncThrowingStream.makeStream(
             of: [UInt8].self,
@@ -191,40 +228,46 @@ final class DeviceLink: Transport {
         )
         let id = state.withLock { state in
             state.lastID += 1
-            state.cuts[state.lastID] = continuation
-            state.newestStreams[container] = continuation
-            for push in state.overduePushes[container] ?? [] { continuation.yield(push) }
             return state.lastID
         }
+        let pump = RelayPump()
+        // Before anybody can end it: a stream that has ended does not call what is set later.
+        continuation.onTermination = { [weak self] _ in
+            pump.end()
+            self?.change { $0.open[id] = nil }
+            self?.cloud.changes.notify()
+        }
+        connected(to: container, (id, OpenStream(container: container, continuation: continuation)))
+        // What comes twice the device recognizes by its ID.
+        let overdue = state.withLock { $0.overduePushes[container] ?? [] }
+        for push in overdue { continuation.yield(push) }
         // Without a parent, as the line outlives the call that opened it; ends with
         // the line.
-        let pump = Task { [weak self] in
+        pump.start { [weak self] in
             do {
                 var frames = StreamFrames()
                 for try await piece in pieces {
                     let passed = frames.take(piece).flatMap { frame in
-                        self?.passed(frame, of: container) ?? [frame]
+                        self?.passed(frame, of: container, openedAfter: registrations) ?? [frame]
                     }
-                    for frame in passed {
-                        guard case .enqueued = continuation.yield(frame) else {
-                            throw TransportError.connectionLost("the device reads too slowly")
-                        }
-                    }
+                    for frame in passed { try Self.pass(frame, to: continuation) }
                 }
                 continuation.finish()
             } catch {
                 continuation.finish(throwing: error)
             }
         }
-        continuation.onTermination = { [weak self] _ in
-            pump.cancel()
-            self?.state.withLock { $0.cuts[id] = nil }
-            self?.set(.down, for: container)
-        }
-        set(.live, for: container)
         // It may have gone offline while the answer was on its way.
         if !isOnline { cut() }
         return noting(relayed, of: container)
+    }
+
+    private static func pass(
+        _ frame: [UInt8], to continuation: AsyncThrowingStream<[UInt8], any Error>.Continuation
+    ) throws {
+        guard case .enqueued = continuation.yield(frame) else {
+            throw TransportError.connectionLost("the device reads too slowly")
+        }
     }
 
     /// Passes a stream on, and notes which late pushes the device has handled: those behind which it
@@ -256,12 +299,17 @@ final class DeviceLink: Transport {
             state.overduePushes = [:]
             state.endedRegistrations += 1
         }
+        pushFaults.loseLate()
     }
 
     /// Returns what the device gets of an event of its stream.
-    private func passed(_ frame: [UInt8], of container: String) -> [[UInt8]] {
+    private func passed(
+        _ frame: [UInt8], of container: String, openedAfter registrations: Int
+    ) -> [[UInt8]] {
+        // Before the push counts as held back: who then moves the clock waits from here on.
+        let now = cloud.clock.now
         guard !pushFaults.isIdle, let push = PushFrame(frame),
-            let fault = pushFaults.take(for: push.payload)
+            let fault = pushFaults.take(for: push.payload, at: now)
         else {
             return [frame]
         }
@@ -270,26 +318,62 @@ final class DeviceLink: Transport {
         case .doubled: return [frame, push.repeated]
         case .pruned: return [push.pruned]
         case .late(let duration):
-            let (clock, registrations) = (cloud.clock, state.withLock { $0.endedRegistrations })
+            let clock = cloud.clock
             // Without a parent: it comes when the clock is there, or with the end of the cloud never.
             Task { [weak self] in
-                guard (try? await clock.sleep(for: duration)) != nil else { return }
+                let moment = now.advanced(by: duration)
+                guard (try? await clock.sleep(until: moment)) != nil else { return }
                 self?.deliver(push, of: container, sentAfter: registrations)
             }
             return []
         }
     }
 
-    /// Hands over a push that comes late, on the stream the device holds now and on each later one until
+    /// Hands over a push that comes late, on the streams the device holds now and on each later one until
     /// it has handled it: the step of the clock that makes a push due may also be what ends a stream.
     private func deliver(_ push: PushFrame, of container: String, sentAfter registrations: Int) {
-        change { state in
-            guard state.endedRegistrations == registrations else { return }
+        let streams = change { state -> [OpenStream] in
+            guard state.endedRegistrations == registrations else { return [] }
             if let id = push.notificationID { pushFaults.release(id) }
             state.overduePushes[container, default: []].append(push.bytes)
-            state.newestStreams[container]?.yield(push.bytes)
+            return state.open.values.filter { $0.container == container }
+        }
+        for stream in streams {
+            do {
+                try Self.pass(push.bytes, to: stream.continuation)
+            } catch {
+                stream.continuation.finish(throwing: error)
+            }
         }
         cloud.changes.notify()
+    }
+}
+
+/// The task that passes the pieces of a stream on, which ends with the stream, also with one that ends
+/// before it starts.
+private final class RelayPump: Sendable {
+    private struct State {
+        var task: Task<Void, Never>?
+        var hasEnded = false
+    }
+
+    private let state = Mutex(State())
+
+    func start(_ body: @escaping @Sendable () async -> Void) {
+        let task = Task(operation: body)
+        let hasEnded = state.withLock { state in
+            state.task = task
+            return state.hasEnded
+        }
+        if hasEnded { task.cancel() }
+    }
+
+    func end() {
+        let task = state.withLock { state in
+            state.hasEnded = true
+            return state.task
+        }
+        task?.cancel()
     }
 }
 

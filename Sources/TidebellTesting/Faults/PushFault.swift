@@ -76,8 +76,8 @@ final class PushFaultPlan: Sendable {
 
     private struct State {
         var entries: [Entry] = []
-        /// The IDs of notifications that do not come, or not yet.
-        var heldBack: Set<String> = []
+        /// The IDs of notifications that do not come, or not before a moment.
+        var heldBack: [String: ManualClock.Instant?] = [:]
     }
 
     private let state = Mutex(State())
@@ -99,19 +99,27 @@ final class PushFaultPlan: Sendable {
     }
 
     /// Whether a notification does not come, or not yet.
-    func holdsBack(_ notificationID: String) -> Bool {
-        state.withLock { $0.heldBack.contains(notificationID) }
+    func holdsBack(_ notificationID: String, at now: ManualClock.Instant) -> Bool {
+        state.withLock { state in
+            guard let moment = state.heldBack[notificationID] else { return false }
+            return moment.map { now < $0 } ?? true
+        }
+    }
+
+    /// Loses what is still to come.
+    func loseLate() {
+        state.withLock { $0.heldBack = $0.heldBack.mapValues { _ in nil } }
     }
 
     /// Lets a notification through that came late.
     func release(_ notificationID: String) {
-        state.withLock { _ = $0.heldBack.remove(notificationID) }
+        state.withLock { _ = $0.heldBack.removeValue(forKey: notificationID) }
     }
 
     /// Takes the fault that meets a push; nil where it goes through.
-    func take(for payload: WirePushPayload) -> PushFault? {
+    func take(for payload: WirePushPayload, at now: ManualClock.Instant) -> PushFault? {
         state.withLock { state in
-            if let id = payload.notificationID, state.heldBack.contains(id) {
+            if let id = payload.notificationID, state.heldBack.keys.contains(id) {
                 // Sent again on a new connection: what is lost stays lost.
                 return .lost
             }
@@ -122,9 +130,11 @@ final class PushFaultPlan: Sendable {
             let fault = state.entries[index].fault
             state.entries[index].left -= 1
             if state.entries[index].left == 0 { state.entries.remove(at: index) }
+            guard let id = payload.notificationID else { return fault }
             switch fault.effect {
-            case .lost, .late:
-                if let id = payload.notificationID { state.heldBack.insert(id) }
+            case .lost: state.heldBack.updateValue(nil, forKey: id)
+            case .late(let duration):
+                state.heldBack.updateValue(now.advanced(by: duration), forKey: id)
             case .doubled, .pruned: break
             }
             return fault

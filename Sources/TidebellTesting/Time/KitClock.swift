@@ -14,10 +14,16 @@ struct KitClock: Clock {
     var minimumResolution: Duration { clock.minimumResolution }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        let awaited = AwaitedSleep.purpose.map { purpose in
-            ManualClock.Awaited(device: device, purpose: purpose)
+        try await clock.sleep(until: deadline, as: kind)
+    }
+
+    private var kind: ManualClock.SleepKind {
+        if let purpose = AwaitedSleep.purpose {
+            return .awaited(ManualClock.Awaited(device: device, purpose: purpose))
         }
-        try await clock.sleep(
-            until: deadline, as: awaited.map { .awaited($0) } ?? .background(device: device))
+        if let device, let container = AwaitedSleep.connection {
+            return .reconnecting(ManualClock.Connection(device: device, container: container))
+        }
+        return .background
     }
 }

@@ -124,23 +124,26 @@ public final class ManualClock: Clock, Sendable {
     }
 
     /// The earliest moment that a test, its code, or an operation of a device waits for; not those of what goes
-    /// on in the background, but where a device is awaited.
+    /// on in the background, but those of devices that are awaited to connect again.
     var nextAwaited: Instant? {
         state.withLock { state in
             state.sleepers.values.filter { sleeper in
-                guard case .background(let device) = sleeper.kind else { return true }
-                return device.map(state.awaitedDevices.contains) ?? false
+                switch sleeper.kind {
+                case .direct, .awaited: true
+                case .reconnecting(let connection): state.awaitedConnections.contains(connection)
+                case .background: false
+                }
             }.map(\.deadline).min()
         }
     }
 
-    /// Sets whether what a device does in the background is waited for.
-    func setAwaited(_ isAwaited: Bool, device: String) {
+    /// Sets the containers that a device is awaited to connect to again.
+    func setAwaited(_ containers: Set<String>, ofDevice device: String) {
         state.withLock { state in
-            if isAwaited {
-                state.awaitedDevices.insert(device)
-            } else {
-                state.awaitedDevices.remove(device)
+            guard !containers.isEmpty || !state.awaitedConnections.isEmpty else { return }
+            state.awaitedConnections = state.awaitedConnections.filter { $0.device != device }
+            for container in containers {
+                state.awaitedConnections.insert(Connection(device: device, container: container))
             }
         }
     }
@@ -201,15 +204,22 @@ extension ManualClock {
         let purpose: String
     }
 
+    /// How a device receives the pushes of a container.
+    struct Connection: Hashable, Sendable {
+        let device: String
+        let container: String
+    }
+
     /// What a task sleeps for.
     enum SleepKind: Hashable, Sendable {
         /// A test, or code under test, sleeps by itself.
         case direct
         /// An operation of a device, which an app waits for.
         case awaited(Awaited)
-        /// What goes on beside: heart-beats, maintenance, connecting again; on a device, or nil for the
-        /// server.
-        case background(device: String?)
+        /// The pause before a device connects again.
+        case reconnecting(Connection)
+        /// What goes on beside: heart-beats, maintenance.
+        case background
     }
 }
 
@@ -229,8 +239,8 @@ private struct State {
 
     var now = ManualClock.Instant(offset: .zero)
     var sleepers: [UInt64: Sleeper] = [:]
-    /// The IDs of devices whose background work is waited for.
-    var awaitedDevices: Set<String> = []
+    /// The connections that are to be made again.
+    var awaitedConnections: Set<ManualClock.Connection> = []
     /// Those of them that are operations of devices.
     var awaited: [Sleeper] {
         sleepers.values.filter { if case .awaited = $0.kind { true } else { false } }
