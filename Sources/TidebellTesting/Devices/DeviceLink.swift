@@ -4,13 +4,13 @@ import Synchronization
 
 /// The way of one device to the server: can be cut, and reports what it carries.
 final class DeviceLink: Transport {
-    /// What became of the device's last attempt to hold a stream open.
+    /// How far the device is with holding a stream of a container open.
     enum StreamState: Sendable {
-        /// No attempt, or the last one failed or ended.
+        /// No stream is open or on its way.
         case down
         /// On its way.
         case connecting
-        /// The server answers with events.
+        /// The server answers with events on at least one.
         case live
     }
 
@@ -259,7 +259,7 @@ final class DeviceLink: Transport {
         }
         // It may have gone offline while the answer was on its way.
         if !isOnline { cut() }
-        return noting(relayed, of: container)
+        return notingHandledPushes(relayed, of: container)
     }
 
     private static func pass(
@@ -272,7 +272,7 @@ final class DeviceLink: Transport {
 
     /// Passes a stream on, and notes which late pushes the device has handled: those behind which it
     /// asks for more. One that it still has to read when the stream ends comes with the next stream.
-    private func noting(
+    private func notingHandledPushes(
         _ relayed: AsyncThrowingStream<[UInt8], any Error>, of container: String
     ) -> AsyncThrowingStream<[UInt8], any Error> {
         // One device reads a stream, one piece after the other.
@@ -346,34 +346,6 @@ final class DeviceLink: Transport {
             }
         }
         cloud.changes.notify()
-    }
-}
-
-/// The task that passes the pieces of a stream on, which ends with the stream, also with one that ends
-/// before it starts.
-private final class RelayPump: Sendable {
-    private struct State {
-        var task: Task<Void, Never>?
-        var hasEnded = false
-    }
-
-    private let state = Mutex(State())
-
-    func start(_ body: @escaping @Sendable () async -> Void) {
-        let task = Task(operation: body)
-        let hasEnded = state.withLock { state in
-            state.task = task
-            return state.hasEnded
-        }
-        if hasEnded { task.cancel() }
-    }
-
-    func end() {
-        let task = state.withLock { state in
-            state.hasEnded = true
-            return state.task
-        }
-        task?.cancel()
     }
 }
 

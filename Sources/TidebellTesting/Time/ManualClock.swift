@@ -239,12 +239,12 @@ private struct State {
 
     var now = ManualClock.Instant(offset: .zero)
     var sleepers: [UInt64: Sleeper] = [:]
-    /// The connections that are to be made again.
-    var awaitedConnections: Set<ManualClock.Connection> = []
     /// Those of them that are operations of devices.
     var awaited: [Sleeper] {
         sleepers.values.filter { if case .awaited = $0.kind { true } else { false } }
     }
+    /// The connections that somebody waits for.
+    var awaitedConnections: Set<ManualClock.Connection> = []
     var observers: [@Sendable () -> Void] = []
     private var cancelled: Set<UInt64> = []
     private var lastID: UInt64 = 0

@@ -21,6 +21,15 @@ struct PushFaultTests {
         return home
     }
 
+    /// The same, when the push of the record `a` has met a fault that has it come 20 s late.
+    private static func homeWithLatePush() async throws -> Household {
+        let home = try await home()
+        home.phone.inject(push: .late(by: .seconds(20)), of: "items")
+        try await home.laptop.privateDatabase.save(item("a"))
+        try await home.cloud.settle()
+        return home
+    }
+
     @Test(
         "a lost push never comes, not even on a new connection; those behind it do",
         arguments: [false, true])
@@ -39,10 +48,7 @@ struct PushFaultTests {
 
     @Test("a late push comes when the clock is there, behind those that were sent after it")
     func late() async throws {
-        let home = try await Self.home()
-        home.phone.inject(push: .late(by: .seconds(20)), of: "items")
-        try await home.laptop.privateDatabase.save(item("a"))
-        try await home.cloud.settle()
+        let home = try await Self.homeWithLatePush()
         try await home.laptop.privateDatabase.save(item("b"))
         try await home.cloud.settle()
         let first = home.phone.takePushes().map {
@@ -58,10 +64,7 @@ struct PushFaultTests {
 
     @Test("a late push waits until its device connects again, and time passes until then")
     func lateWhileStopped() async throws {
-        let home = try await Self.home()
-        home.phone.inject(push: .late(by: .seconds(20)), of: "items")
-        try await home.laptop.privateDatabase.save(item("a"))
-        try await home.cloud.settle()
+        let home = try await Self.homeWithLatePush()
         try await home.cloud.stop()
         await home.cloud.clock.advance(by: .seconds(7200))
         // Not the cloud's own start, which has its devices connect.
@@ -73,10 +76,7 @@ struct PushFaultTests {
 
     @Test("a late push does not come to a device that ended its registration, and registered again")
     func lateOfEndedRegistration() async throws {
-        let home = try await Self.home()
-        home.phone.inject(push: .late(by: .seconds(20)), of: "items")
-        try await home.laptop.privateDatabase.save(item("a"))
-        try await home.cloud.settle()
+        let home = try await Self.homeWithLatePush()
         home.phone.unregisterForRemoteNotifications()
         try await home.phone.registerForRemoteNotifications()
         await home.cloud.clock.advance(by: .seconds(20))
