@@ -31,7 +31,7 @@ final class CloudState: Sendable {
     /// Ends waits that nobody else would.
     let watchdog: Watchdog
     let safetyLimit: Duration
-    let changes = Changes()
+    let changes: Changes
     /// The push service of Apple's devices.
     let apns: FakeAPNs?
     private let usesSockets: Bool
@@ -68,6 +68,7 @@ final class CloudState: Sendable {
         self.environment = environment
         self.usesSockets = usesSockets
         self.clock = clock
+        changes = Changes { clock.now }
         time = Time(now: { clock.instant }, clock: KitClock(clock: clock, device: nil))
         watchdog = Watchdog(clock, limit: safetyLimit / Watchdog.partOfSafetyLimit)
         random = SeededRandom(seed: seed)

@@ -25,7 +25,8 @@ extension TestCloud {
     ///   - seed: The seed of UUIDs and tokens.
     ///   - clock: The clock of server and devices.
     ///   - apns: The push service for Apple's devices; nil for none.
-    ///   - safetyLimit: The longest time (in real time) that the test waits for anything.
+    ///   - safetyLimit: The longest time (in real time) that the test waits for anything while the
+    ///     clock stands still.
     ///   - isolation: The actor that the body runs on.
     ///   - body: The test.
     /// - Throws: What the body throws; if it throws nothing, ``TestCloudError/leftOver(_:)`` with

@@ -55,8 +55,8 @@ public final class TestCloud: Sendable {
     ///   - clock: The clock of server and devices.
     ///   - apns: The push service for Apple's devices, for the containers whose apps it knows; nil
     ///     for none.
-    ///   - safetyLimit: The longest time (in real time) that the test waits for anything. It makes
-    ///     a test fail that would hang otherwise.
+    ///   - safetyLimit: The longest time (in real time) that the test waits for anything while the
+    ///     clock stands still. It makes a test fail that would hang otherwise.
     public init(
         container: String = TestCloud.defaultContainer,
         environment: Environment = .development,

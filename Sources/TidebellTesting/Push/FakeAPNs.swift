@@ -48,7 +48,7 @@ public final class FakeAPNs: Sendable {
     public let certificateFile: URL
 
     let state = Mutex(State())
-    let changes = Changes()
+    let changes: Changes
     let rules: APNsRules
     private let time: ProviderTime
     let safetyLimit: Duration
@@ -60,7 +60,8 @@ public final class FakeAPNs: Sendable {
     ///   - apps: The bundle IDs of its apps, by container.
     ///   - clock: The clock for the age of provider tokens; nil means the clock of the first
     ///     ``TestCloud`` that is made with this object, and the machine's clock until then.
-    ///   - safetyLimit: The longest time (in real time) that the test waits for anything.
+    ///   - safetyLimit: The longest time (in real time) that the test waits for anything while the
+    ///     clock stands still.
     public init(
         apps: [String: String] = [TestCloud.defaultContainer: FakeAPNs.defaultTopic],
         clock: ManualClock? = nil,
@@ -70,6 +71,7 @@ public final class FakeAPNs: Sendable {
         self.safetyLimit = safetyLimit
         let time = ProviderTime(clock)
         self.time = time
+        changes = Changes { time.moment }
         let key = SigningKey()
         keyFile = key.pem
         rules = APNsRules(
@@ -212,6 +214,9 @@ private final class ProviderTime: Sendable {
     }
 
     var now: Date { clock.withLock { $0 }?.date ?? Date() }
+
+    /// What the clock of the test shows.
+    var moment: ManualClock.Instant? { clock.withLock { $0 }?.now }
 
     func follow(_ clock: ManualClock) {
         self.clock.withLock { $0 = $0 ?? clock }

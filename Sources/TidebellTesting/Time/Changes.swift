@@ -12,9 +12,27 @@ final class Changes: Sendable {
         var cancelled: Set<UInt64> = []
     }
 
-    private let state = Mutex(State())
     /// The parts that a limit of real time is waited for in.
-    private static let parts = 100
+    static let parts = 100
+
+    private let state = Mutex(State())
+    /// What the test's clock shows; nil where there is none.
+    private let moment: @Sendable () -> ManualClock.Instant?
+    private let realTime: any Clock<Duration>
+
+    /// Creates what nobody waits for yet.
+    ///
+    /// - Parameters:
+    ///   - moment: What the test's clock shows: as long as it is moved, a limit of real time does not
+    ///     count.
+    ///   - realTime: The clock of the limits.
+    init(
+        at moment: @escaping @Sendable () -> ManualClock.Instant?,
+        realTime: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.moment = moment
+        self.realTime = realTime
+    }
 
     /// How many changes there were.
     var version: UInt64 { state.withLock { $0.version } }
@@ -32,7 +50,8 @@ final class Changes: Sendable {
     /// Returns what `condition` returns once that is not nil.
     ///
     /// `condition` is called at once and after every change. Fails with
-    /// ``TestCloudError/timedOut`` when that takes longer than `limit` of real time.
+    /// ``TestCloudError/timedOut`` when that takes longer than `limit` of real time in which the
+    /// test's clock stands still.
     func first<Value: Sendable>(
         within limit: Duration,
         otherwise failure: @escaping @Sendable () async -> String,
@@ -47,17 +66,28 @@ final class Changes: Sendable {
                 }
             }
             group.addTask {
-                // The only wait by real time: it only ends what would
-                // otherwise hang. In parts, each of which takes its turn: where a busy
-                // machine lets no task on, this one does not get on either.
-                for _ in 0..<Self.parts {
-                    try await ContinuousClock().sleep(for: limit / Self.parts)
-                }
+                try await self.waitWhileClockMoves(limit)
                 return nil
             }
             defer { group.cancelAll() }
             if let value = try await group.next() ?? nil { return value }
             throw TestCloudError.timedOut(await failure(), after: limit)
+        }
+    }
+
+    /// Returns when `limit` of real time has passed in which the test's clock stood still.
+    ///
+    /// The only wait by real time: it only ends what would otherwise hang. In parts, each of which
+    /// takes its turn: where a busy machine lets no task on, this one does not get on either. It
+    /// may take long there until the clock has come to the moment that is waited for.
+    private func waitWhileClockMoves(_ limit: Duration) async throws {
+        var seen = moment()
+        var quiet = 0
+        while quiet < Self.parts {
+            try await realTime.sleep(for: limit / Self.parts)
+            let now = moment()
+            quiet = now == seen ? quiet + 1 : 0
+            seen = now
         }
     }
 

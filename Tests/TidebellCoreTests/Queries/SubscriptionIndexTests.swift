@@ -5,9 +5,14 @@ import TidebellWire
 
 @Suite("The index of subscriptions against a matcher that asks all")
 struct SubscriptionIndexTests {
-    @Test("SUB-23: a record that passes a predicate has one of the predicate's terms, always")
-    func terms() {
-        let seed = UInt64.random(in: .min ... .max)
+    /// A seed whose records and predicates meet by terms of all kinds but the rarest: what a seed of
+    /// chance has of them is not known.
+    private static let knownSeed: UInt64 = 1
+
+    @Test(
+        "SUB-23: a record that passes a predicate has one of the predicate's terms, always",
+        arguments: [knownSeed, .random(in: .min ... .max)])
+    func terms(seed: UInt64) {
         var random = RandomPredicates(seed: seed, isWide: true)
         var indexed: [String: Int] = [:]
         for round in 0..<30_000 {
@@ -28,7 +33,7 @@ struct SubscriptionIndexTests {
             let sign = terms[0].rawValue.first { "=@^%~><#+".contains($0) }
             indexed[sign.map(String.init) ?? "", default: 0] += 1
         }
-        // Rare kinds may be missing now and then.
+        guard seed == Self.knownSeed else { return }
         #expect(indexed.count > 7, "seed \(seed): \(indexed)")
     }
 
