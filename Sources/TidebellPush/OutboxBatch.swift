@@ -49,8 +49,8 @@ struct OutboxBatch {
     private(set) var damagedSubscriptions: Set<SubscriptionSerial> = []
     /// Databases whose changes cannot be read: theirs alone wait.
     private(set) var heldUp: Set<DatabaseID> = []
-    /// Databases that are in the queue without a change, as one whose changes were lost with a
-    /// damaged page, and where their processing ended.
+    /// Databases that are in the queue without a change, as one that had none for long or whose
+    /// changes were lost with a damaged page, and where their processing ended.
     private(set) var unneeded: [(database: DatabaseID, done: OutboxPosition)] = []
 
     /// Reads at most so many entries and bytes of them, and no further one once there are so

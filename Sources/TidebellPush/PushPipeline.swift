@@ -118,7 +118,7 @@ package final class PushPipeline: Service {
     /// Takes databases without changes out of the queue, unless one was put there since.
     private func remove(_ unneeded: [(database: DatabaseID, done: OutboxPosition)]) async throws {
         guard !unneeded.isEmpty else { return }
-        try await store.writeInSteps(for: nil) { steps in
+        try await store.writeInSteps(for: nil, durability: .eventual) { steps in
             for (database, done) in unneeded {
                 try steps.write(.databaseWithID(database)) {
                     try $0.markNotified(upTo: done, in: database, keeping: true)
@@ -264,7 +264,12 @@ extension PushPipeline {
             plan: plan, batch: batch, keepsExplanations: configuration.keepsExplanations,
             now: now()
         )
-        let (logged, held) = try await store.writeInSteps(for: nil) {
+        // A power cut only has the pass made again, under the same IDs, unless it changes more than what
+        // follows from the outbox: databases of participants, subscriptions that fire once.
+        let changesMore = !plan.consumed.isEmpty || !NotifyParticipants.of(plan.changes).isEmpty
+        let (logged, held) = try await store.writeInSteps(
+            for: nil, durability: changesMore ? .immediate : .eventual
+        ) {
             try commit.run(notifications, as: $0)
         }
         let lost = batch.held.count - held.count

@@ -78,10 +78,10 @@ package final class SQLiteStore: OpenedStore {
     }
 
     package func writeInSteps<Result: Sendable>(
-        for caller: AccountID?,
+        for caller: AccountID?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
-        try await mending { try await self.submit(for: caller, body) }
+        try await mending { try await self.submit(for: caller, durability: durability, body) }
     }
 
     /// Runs a body that shares its transaction with nobody, has no scope and may make tables anew.
@@ -97,11 +97,13 @@ package final class SQLiteStore: OpenedStore {
     }
 
     private func submit<Result: Sendable>(
-        for caller: AccountID?, alone: Bool = false,
+        for caller: AccountID?, alone: Bool = false, durability: Durability = .immediate,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
-            writes.submit(PendingWrite(for: caller, alone: alone, body, continuation))
+            writes.submit(
+                PendingWrite(
+                    for: caller, alone: alone, durability: durability, body, continuation))
         }
     }
 
@@ -261,8 +263,9 @@ package final class SQLiteStore: OpenedStore {
         // Runs after the writes that still waited: the writer has one queue. Not
         // GRDB's async call, which would not run in a task that was cancelled.
         await withCheckedContinuation { continuation in
-            pool.asyncWriteWithoutTransaction { [files, log, server, life] database in
+            pool.asyncWriteWithoutTransaction { [writes, files, log, server, life] database in
                 log.detach(from: database)
+                if server != nil { writes.flush(on: Connection(database)) }
                 life.note?.flush()
                 // Only who serves copies the log: see DESIGN.md, "Who checkpoints". Where a
                 // reader is in the way, the next open does it. Beside a log of another program it

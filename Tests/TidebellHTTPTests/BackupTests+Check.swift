@@ -63,7 +63,7 @@ extension BackupTests {
             finding: "more of the outbox is done than there ever was"),
         Damage(
             sql: "INSERT INTO outbox_queue (database, done, turn) VALUES (99, 0, 1)",
-            finding: "the database waits for the push pipeline, and has no pending changes"),
+            finding: "the database waits for the push pipeline, and is gone"),
         Damage(sql: "DELETE FROM store", finding: "the identity is missing"),
         Damage(sql: "DROP TABLE reference", finding: "cannot be looked at"),
     ]

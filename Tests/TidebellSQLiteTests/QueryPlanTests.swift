@@ -36,6 +36,7 @@ struct QueryPlanTests {
         "SCAN notification USING COVERING INDEX notification_log",
         "SCAN outbox",
         "SCAN outbox_queue USING COVERING INDEX outbox_queue_turn",
+        "SCAN outbox_queue USING INDEX outbox_queue_turn",
         "SCAN page",
         "SCAN removed_account",
         "SCAN removed_zone",

@@ -35,6 +35,7 @@ struct WaitingWritesTests {
 private final class Write: WaitingWrite {
     let caller: AccountID?
     let runsAlone = false
+    let durability = Durability.immediate
 
     init(of caller: AccountID?) { self.caller = caller }
 

@@ -5,7 +5,7 @@
 ///
 /// Guarantees, tested for every engine by one conformance suite:
 /// - A step runs as one transaction: all of it is durable (survives power loss)
-///   when `write` returns, or none of it happened.
+///   when `write` returns (``Durability`` may say later), or none of it happened.
 /// - A body that throws leaves no trace, and bodies committed together (group
 ///   commit) do not feel one another's failure.
 /// - A body sees every write that returned before it was called.
@@ -15,12 +15,14 @@
 /// A body is synchronous and must not block on anything but the store. It may be run again: see
 /// WRITING-A-STORE.md beside this file.
 package protocol Store: OutboxLeasing, DeliveryLeasing {
-    /// Runs the steps of `body` and returns when all are durable; nil is the server itself.
+    /// Runs the steps of `body` and returns when all are durable; a caller of nil is the server itself.
     ///
     /// Callers whose writes wait take turns, so that who sends many waits for itself, not others
     /// for it; too many of one caller fail with `THROTTLED`.
+    ///
+    /// - Parameter durability: When they are durable, if not when this returns.
     func writeInSteps<Result: Sendable>(
-        for caller: AccountID?,
+        for caller: AccountID?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result
 

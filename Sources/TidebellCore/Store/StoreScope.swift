@@ -91,6 +91,15 @@ extension StoreSteps {
 }
 
 extension Store {
+    /// Runs the steps of `body` and returns when all are durable
+    /// (``writeInSteps(for:durability:_:)``).
+    package func writeInSteps<Result: Sendable>(
+        for caller: AccountID?,
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
+    ) async throws -> Result {
+        try await writeInSteps(for: caller, durability: .immediate, body)
+    }
+
     /// Runs `body` as one step of `scope`, and returns when it is durable.
     ///
     /// - Parameter caller: Whose turn it takes; nil is the server itself

@@ -164,12 +164,10 @@ struct StoreRule {
                 """
         ),
         StoreRule(
-            problem: "the database waits for the push pipeline, and has no pending changes",
+            problem: "the database waits for the push pipeline, and is gone",
             sql: """
-                SELECT database, NULL, done FROM outbox_queue WHERE NOT EXISTS (
-                    SELECT 1 FROM outbox
-                    WHERE outbox.database = outbox_queue.database AND outbox.id > done
-                )
+                SELECT database, NULL, done FROM outbox_queue
+                WHERE database NOT IN (SELECT id FROM database)
                 """
         ),
         StoreRule(

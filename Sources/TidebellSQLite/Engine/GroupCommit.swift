@@ -45,6 +45,7 @@ final class GroupCommit: Sendable {
     private let bounds: StoreBounds
     private let numbering: Numbering
     private let elapsed: @Sendable () -> Duration
+    private let unflushed: UnflushedCommits
 
     /// Creates a queue for the writer connection of `pool`.
     init(
@@ -66,6 +67,7 @@ final class GroupCommit: Sendable {
         self.bounds = bounds
         self.numbering = numbering
         self.elapsed = elapsed
+        unflushed = UnflushedCommits(numbering)
     }
 
     /// Takes a write, which is finished later; at once, with an error, when too
@@ -120,6 +122,16 @@ final class GroupCommit: Sendable {
 
     // MARK: - On the queue of the writer connection
 
+    /// Makes all commits durable, when nobody writes any more. Where that fails the next start leaves
+    /// numbers out.
+    func flush(on connection: Connection) {
+        guard !files.areReplaced else { return }
+        do {
+            try SQLiteTransaction(connection).removeReservation()
+            note?.noteCommit(nil, unflushed.lastNotification, quietChanges: nil)
+        } catch {}
+    }
+
     private func drain(_ database: Database) {
         let connection = Connection(database, numbering: numbering)
         while let (first, more) = firstWrite() {
@@ -151,6 +163,8 @@ final class GroupCommit: Sendable {
         var more = 0
         /// Whether each is to run in a savepoint of its own.
         var eachAlone = false
+        /// Whether the transaction is flushed, whatever they are.
+        var isFlushed = false
 
         var isEmpty: Bool { writes.isEmpty && more == 0 }
     }
@@ -165,9 +179,16 @@ final class GroupCommit: Sendable {
     /// met damage, wants one alone, or has to be undone alone.
     private func commit(_ begun: Rest, on connection: Connection) -> Rest {
         var (rest, left) = (begun.writes, begun.more)
+        // Who waits for the disk takes those along that need not.
+        let isFlushed =
+            begun.isFlushed || rest.count != 1 || left > 0
+            || !rest.allSatisfy(unflushed.mayFollow)
+        defer { try? unflushed.setFlushing(true, on: connection) }
         do {
             connection.forgetDamage()
             try checkFiles(on: connection)
+            try unflushed.closeHole(on: connection)
+            try unflushed.setFlushing(isFlushed, on: connection)
             try connection.run("BEGIN IMMEDIATE")
         } catch {
             fail(rest + (0..<left).compactMap { _ in nextWrite() }, error)
@@ -184,6 +205,7 @@ final class GroupCommit: Sendable {
         var quietChanges: Int64?
         var latest: LatestChange?
         var notification = NotificationSequence.start
+        var reserved: NotificationSequence?
         do {
             // Also of those that come again: what has no time left is in the next transaction.
             while ran.isEmpty || elapsed() < end {
@@ -213,8 +235,16 @@ final class GroupCommit: Sendable {
                     if transaction.hasQuietChange { hasQuietChange = true }
                     latest = transaction.latestChange ?? latest
                     notification = max(notification, transaction.lastNotification)
+                    if isFlushed, reserved == nil {
+                        reserved = try unflushed.reserve(
+                            after: notification, for: write, in: transaction)
+                    }
                 }
                 if write.runsAlone { break }
+            }
+            if !isFlushed, hasQuietChange || latest != nil || !unflushed.hasReserved(notification) {
+                try connection.run("ROLLBACK")
+                return Rest(writes: ran[...] + rest, eachAlone: begun.eachAlone, isFlushed: true)
             }
             if hasQuietChange {
                 quietChanges = try SQLiteTransaction(connection).countQuietChange()
@@ -223,6 +253,7 @@ final class GroupCommit: Sendable {
             // Nothing is acknowledged that only this process can still read.
             try checkFiles(on: connection)
         } catch {
+            unflushed.noteFailure(error)
             // Fails only when SQLite has rolled back already.
             if connection.isInTransaction { try? connection.run("ROLLBACK") }
             if let failure = error as? NotAlone {
@@ -239,7 +270,12 @@ final class GroupCommit: Sendable {
         }
         if log.hasGrown() {
             troubles.noteSuccess()
-            note?.noteCommit(latest, notification, quietChanges: quietChanges)
+            if let reserved { unflushed.noteReserved(reserved) }
+            unflushed.noteCommit(notification, isFlushed: isFlushed)
+            if isFlushed {
+                note?.noteCommit(
+                    latest, unflushed.lastNotification, quietChanges: quietChanges)
+            }
         }
         for write in ran { write.finish(nil) }
         if signalsOutbox { outbox.yield() }

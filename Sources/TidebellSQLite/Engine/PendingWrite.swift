@@ -9,6 +9,9 @@ protocol WaitingWrite: AnyObject, Sendable {
     /// Whether it is the only write of its transaction.
     var runsAlone: Bool { get }
 
+    /// When it is durable.
+    var durability: Durability { get }
+
     /// Runs all steps of the body; called again where the transaction was undone for another's sake.
     func run(in transaction: SQLiteTransaction) throws
 
@@ -27,15 +30,17 @@ final class PendingWrite<Result: Sendable>: WaitingWrite, @unchecked Sendable {
     private var result: Result?
     let caller: AccountID?
     let runsAlone: Bool
+    let durability: Durability
 
     /// Creates a write that resumes `continuation`.
     init(
-        for caller: AccountID?, alone: Bool = false,
+        for caller: AccountID?, alone: Bool, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result,
         _ continuation: CheckedContinuation<Result, any Error>
     ) {
         self.caller = caller
         runsAlone = alone
+        self.durability = durability
         self.body = body
         self.continuation = continuation
     }

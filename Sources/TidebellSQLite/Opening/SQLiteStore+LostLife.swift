@@ -7,11 +7,9 @@ extension SQLiteStore {
     struct Arrival {
         /// The note beside the store.
         let note: StoreNoteFile?
-        private let path: String
 
         /// Reads the note of the store at `path`.
         init(at path: String, isServers: Bool, elapsed: @escaping @Sendable () -> Duration) {
-            self.path = path
             note = StoreNoteFile(storeAt: path, isServers: isServers, elapsed: elapsed)
         }
 
@@ -26,9 +24,6 @@ extension SQLiteStore {
                 progress.incarnation = try transaction.incarnation()
                 note.begin(StoreNote(identity: identity, progress: progress))
                 return false
-            }
-            if let reason = try transaction.numberOutOfBounds() {
-                throw StoreOpenError.damaged(path: path, reason: reason)
             }
             var progress = try transaction.progress()
             var isOlder = false

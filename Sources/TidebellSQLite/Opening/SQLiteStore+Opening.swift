@@ -54,6 +54,12 @@ extension SQLiteStore {
                 log.attach(to: database)
                 if server != nil { try settleEssentialTables(database, at: path, troubles) }
                 let transaction = SQLiteTransaction(Connection(database))
+                if server != nil {
+                    if let reason = try transaction.numberOutOfBounds() {
+                        throw StoreOpenError.damaged(path: path, reason: reason)
+                    }
+                    try transaction.leaveReservedNumbersOut()
+                }
                 let cameBackOlder = try arrival.settle(
                     transaction, identity: identity, at: time.now
                 )

@@ -126,8 +126,8 @@ extension Schema {
         """
 
     /// The outbox, the notification log, and whom it is delivered to. A database stands in
-    /// `outbox_queue` as long as it has entries after `done`; those before, and those of
-    /// databases that are not in it, are kept for explanations only. A native push
+    /// `outbox_queue` as long as it has entries after `done`, or for a while longer; those before, and
+    /// those of databases that are not in it, are kept for explanations only. A native push
     /// token has delivered the log up to `delivered`, the courier of another has given it
     /// out up to `given_out`; the other column is NULL.
     static let push = """

@@ -2,11 +2,35 @@
 import GRDB
 import TidebellCore
 
+/// Databases that are in the queue though nothing of theirs is pending: their next change finds them
+/// there, and does not write to it.
+enum IdleDatabases {
+    /// One may stay where at most as many databases are in the queue: each claim looks at all of them.
+    static let maximumQueued: Int64 = 16
+    /// One leaves when the outbox has had as many entries of others since.
+    static let entriesUntilRemoval: Int64 = 1000
+}
+
 extension SQLiteReading {
     package func queuedDatabases(limit: Int) throws -> [DatabaseID] {
-        try connection.rows(
-            "SELECT database FROM outbox_queue ORDER BY turn LIMIT ?", limit
-        ) { try $0.value(0) }
+        do {
+            return try connection.rows(
+                """
+                SELECT database FROM outbox_queue WHERE EXISTS (
+                    SELECT 1 FROM outbox INDEXED BY outbox_database
+                    WHERE outbox.database = outbox_queue.database AND outbox.id > outbox_queue.done
+                ) OR done < -? + (SELECT seq FROM sqlite_sequence WHERE name = 'outbox')
+                ORDER BY turn LIMIT ?
+                """,
+                IdleDatabases.entriesUntilRemoval, limit
+            ) { try $0.value(0) }
+        } catch DatabaseError.SQLITE_CORRUPT {
+            // Which database has the damaged page shows when the changes of each are read: one that
+            // has nothing pending may be held up by it, and no other.
+            return try connection.rows(
+                "SELECT database FROM outbox_queue ORDER BY turn LIMIT ?", limit
+            ) { try $0.value(0) }
+        }
     }
 
     package func outboxes(

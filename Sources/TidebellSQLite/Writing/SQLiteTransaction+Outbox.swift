@@ -34,7 +34,7 @@ extension SQLiteTransaction {
         hasAppendedOutbox = true
     }
 
-    /// Puts a database at the end of the queue, unless it stands there.
+    /// Puts a database at the end of the queue, unless it is in it.
     private func queue(_ database: DatabaseID, from entry: Int64) throws {
         try connection.run(
             """
@@ -73,22 +73,43 @@ extension SQLiteTransaction {
                 database, id
             )
         }
-        try connection.run(
+        try move(database, to: id)
+    }
+
+    /// Notes in the queue how far a database is processed, and puts it behind all others.
+    ///
+    /// One that has nothing pending any more may stay (``IdleDatabases``).
+    private func move(_ database: DatabaseID, to entry: Int64) throws {
+        let pointer = try connection.first(
+            "SELECT done, turn FROM outbox_queue WHERE database = ?", database
+        ) { (done: $0.int(0), turn: $0.int(1)) }
+        guard let (done, turn) = pointer else { return }
+        let hasMore = try connection.first(
             """
-            DELETE FROM outbox_queue WHERE database = ?1 AND NOT EXISTS (
-                SELECT 1 FROM outbox INDEXED BY outbox_database
-                WHERE outbox.database = ?1 AND outbox.id > max(outbox_queue.done, ?2)
-            )
+            SELECT 1 FROM outbox INDEXED BY outbox_database WHERE database = ? AND id > ? LIMIT 1
             """,
-            database, id
-        )
-        guard connection.changeCount == 0 else { return }
+            database, max(done, entry)
+        ) { _ in true }
+        if hasMore != true {
+            guard done < entry, try isQueueShort() else {
+                try connection.run("DELETE FROM outbox_queue WHERE database = ?", database)
+                return
+            }
+        }
+        guard done < entry else { return }
+        let isLast =
+            try connection.first(
+                "SELECT 1 FROM outbox_queue WHERE turn > ? LIMIT 1", turn
+            ) { _ in true } == nil
+        // The last one has that turn already, and the index of turns is not written to.
+        let newTurn = isLast ? "" : ", turn = \(Self.lastTurn)"
         try connection.run(
-            """
-            UPDATE outbox_queue SET done = ?2, turn = \(Self.lastTurn)
-            WHERE database = ?1 AND done < ?2
-            """,
-            database, id
-        )
+            "UPDATE outbox_queue SET done = ?2\(newTurn) WHERE database = ?1", database, entry)
+    }
+
+    private func isQueueShort() throws -> Bool {
+        try connection.first(
+            "SELECT 1 FROM outbox_queue LIMIT 1 OFFSET ?", IdleDatabases.maximumQueued
+        ) { _ in true } == nil
     }
 }

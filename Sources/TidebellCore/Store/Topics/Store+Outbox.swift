@@ -3,7 +3,8 @@
 /// The outbox: the committed changes of which devices are still to be notified.
 package protocol OutboxReading {
     /// Returns databases with pending changes, at most `limit`, in the order of their turns:
-    /// those that were processed longest ago, or came first.
+    /// those that were processed longest ago, or came first. Some may have none: they leave the
+    /// queue when they are processed.
     func queuedDatabases(limit: Int) throws -> [DatabaseID]
 
     /// Returns the oldest outbox entries of databases, in their order, without those that have
