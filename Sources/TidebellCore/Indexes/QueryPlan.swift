@@ -22,6 +22,8 @@ struct QueryPlanner {
 
     /// Up to how many entries of an index are counted, to find out which one has fewest.
     static let mostCounted = 10_000
+    /// Up to how many are counted of the only one that there is: only people look at its number.
+    static let mostCountedOfOne = 1000
     /// A search that looks at so many records is one that an index is wished for, unless it found
     /// a good part of them.
     static let wishedFrom = 1000
@@ -80,9 +82,10 @@ struct QueryPlanner {
         var source: IndexSource
         var index: StoredFieldIndex
         var count: Int
+        /// Whether there may be more.
+        var isCut: Bool
         var text: String {
             guard count != 1 else { return "1 entry" }
-            let isCut = count >= QueryPlanner.mostCounted
             return isCut ? "\(count) entries or more" : "\(count) entries"
         }
     }
@@ -96,9 +99,12 @@ struct QueryPlanner {
         in reader: some FieldIndexReading & RecordReading
     ) throws -> Counted? {
         var best: Counted?
-        for (number, source) in sources.enumerated() {
+        let usable = sources.enumerated().filter { indexes[$1.form.name] != nil }
+        let most =
+            usable.count == 1 && order == nil ? Self.mostCountedOfOne : Self.mostCounted
+        for (number, source) in usable {
             guard let index = indexes[source.form.name] else { continue }
-            let limit = best?.count ?? Self.mostCounted
+            let limit = best?.count ?? most
             var count = 0
             let counted = source.ranges.prefix(Self.mostRangesCounted)
             for range in counted where count < limit {
@@ -112,7 +118,9 @@ struct QueryPlanner {
             {
                 continue
             }
-            best = Counted(number: number, source: source, index: index, count: count)
+            best = Counted(
+                number: number, source: source, index: index, count: count,
+                isCut: count >= most)
         }
         return best
     }
