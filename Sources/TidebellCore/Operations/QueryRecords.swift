@@ -51,22 +51,21 @@ extension QueryRecords {
         let selection = FieldSelection(
             desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings, for: call
         )
-        let names = Dictionary(grouping: page.records, by: \.zone)
-        let zonesByKey = try Dictionary(
-            zones.map { access in
-                let found = access.zone.flatMap { names[$0.key] } ?? []
-                let shares = try ShareAnswers(
-                    of: found.lazy.map(\.record.name), for: call, in: access, reader)
-                return (access.zone?.key, (access: access, shares: shares))
+        let places = Dictionary(grouping: page.records.indices) { page.records[$0].zone }
+        var results = [RecordResult?](repeating: nil, count: page.records.count)
+        // Zone by zone: looked up for each record, what is known of a zone would be copied for each.
+        for access in zones {
+            let indices = access.zone.flatMap { places[$0.key] } ?? []
+            let shares = try ShareAnswers(
+                of: indices.lazy.map { page.records[$0].record.name }, for: call, in: access, reader
+            )
+            for index in indices {
+                results[index] = try page.records[index].record.result(
+                    to: call, in: access, selecting: selection, shares, reader)
             }
-        ) { first, _ in first }
+        }
         return Response(
-            records: try page.records.compactMap { found in
-                try zonesByKey[found.zone].map {
-                    try found.record.result(
-                        to: call, in: $0.access, selecting: selection, $0.shares, reader)
-                }
-            },
+            records: results.compactMap(\.self),
             continuationMarker: page.next.map {
                 QueryMarker(query: hash, position: $0).text(sealedBy: call.markerSeal)
             },
