@@ -99,11 +99,12 @@ struct QueryPlanner {
         in reader: some FieldIndexReading & RecordReading
     ) throws -> Counted? {
         var best: Counted?
-        let usable = sources.enumerated().filter { indexes[$1.form.name] != nil }
+        let usable = sources.enumerated().compactMap { number, source in
+            indexes[source.form.name].map { (number: number, source: source, index: $0) }
+        }
         let most =
             usable.count == 1 && order == nil ? Self.mostCountedOfOne : Self.mostCounted
-        for (number, source) in usable {
-            guard let index = indexes[source.form.name] else { continue }
+        for (number, source, index) in usable {
             let limit = best?.count ?? most
             var count = 0
             let counted = source.ranges.prefix(Self.mostRangesCounted)
