@@ -29,6 +29,67 @@ struct RandomUUIDTests {
         #expect(Randomness.system.makeUUID() != Randomness.system.makeUUID())
     }
 
+    @Test("Numbers for identifiers are drawn many at a time, and each is given once")
+    func drawing() {
+        let draws = Locked<[Int]>([])
+        var numbers = IdentifierNumbers { count in
+            draws.withLock { draws in
+                draws.append(count)
+                return (0..<count).map { UInt64(100 * draws.count + $0) }
+            }
+        }
+        let given = (0..<65).map { _ in numbers.next() }
+        #expect(Set(given) == Set(100..<132).union(200..<232).union([331]))
+        #expect(draws.current == [32, 32, 32])
+    }
+
+    @Test("The system's UUIDs differ, whoever asks for them at the same time")
+    func together() async {
+        let made = await withTaskGroup(of: [UUID].self) { group in
+            for _ in 0..<8 {
+                group.addTask { (0..<1000).map { _ in Randomness.system.makeUUID() } }
+            }
+            return await group.reduce(into: [UUID]()) { $0 += $1 }
+        }
+        #expect(Set(made).count == 8000)
+    }
+
+    @Test(
+        "The system's bytes are as many as were asked for, none left as they were",
+        arguments: [0, 1, 255, 256, 257, 1000])
+    func bytes(count: Int) {
+        let drawn = (0..<40).map { _ in Randomness.system.makeBytes(count) }
+        #expect(drawn.allSatisfy { $0.count == count })
+        // That one place is zero all forty times has a chance of 2^-320.
+        #expect((0..<count).allSatisfy { place in drawn.contains { $0[place] != 0 } })
+    }
+
+    @Test("A process that forked and its child make different numbers")
+    func forking() throws {
+        // Swift offers no `fork`, which C code of an app may call.
+        typealias Fork = @convention(c) () -> pid_t
+        let symbol = try #require(dlsym(dlopen(nil, RTLD_NOW), "fork"))
+        let fork = unsafeBitCast(symbol, to: Fork.self)
+        var pipes: [Int32] = [0, 0]
+        try #require(pipe(&pipes) == 0)
+        var numbers = IdentifierNumbers { count in
+            (0..<count).map { UInt64(getpid()) << 32 | UInt64($0) }
+        }
+        _ = numbers.next()
+        let child = fork()
+        var next = numbers.next()
+        if child == 0 {
+            write(pipes[1], &next, 8)
+            _exit(0)
+        }
+        try #require(child > 0)
+        var ofChild = next
+        #expect(read(pipes[0], &ofChild, 8) == 8)
+        #expect(ofChild != next)
+        waitpid(child, nil, 0)
+        pipes.forEach { close($0) }
+    }
+
     /// What Foundation and the system make UUIDs and unique names with: all read `/dev/urandom`.
     private let fromDescriptors = [
         /UUID(?:\s*\.\s*init)?\s*\(\s*\)/, /UUID\s*\.\s*init(?!\s*\()/,
