@@ -116,16 +116,20 @@ final class TroubleTests {
 
     @Test(
         "W-18: no write is acknowledged once a file of the store is gone, and what was is saved",
-        arguments: ["", "-wal", "-shm"], [false, true]
+        arguments: ["", "-wal", "-shm"],
+        [(false, false), (true, false), (false, true), (true, true)]
     )
-    func lostFile(suffix: String, isReplaced: Bool) async throws {
+    func lostFile(suffix: String, _ how: (isReplaced: Bool, isFolderEnough: Bool)) async throws {
+        let isReplaced = how.isReplaced
         let store = try SQLiteStore.open(at: path)
         @Sendable func add(_ name: String) async throws {
             _ = try await store.write(.everything) {
                 try $0.createAccount(named: name, at: .noon)
             }
         }
+        if how.isFolderEnough { try await relyOnFolder(of: store) }
         try await add("before")
+        #expect(store.files.isFolderEnough == how.isFolderEnough)
         let lost = path + suffix
         try FileManager.default.moveItem(atPath: lost, toPath: "\(lost).away")
         if isReplaced { try Data().write(to: URL(fileURLWithPath: lost)) }
@@ -141,6 +145,26 @@ final class TroubleTests {
         try FileManager.default.moveItem(atPath: "\(lost).away", toPath: lost)
         try await add("after")
         try await store.close()
+    }
+
+    /// Has a store rely on its folder without the two seconds, once the time of the file system is
+    /// beyond the folder's last change.
+    private func relyOnFolder(of store: SQLiteStore) async throws {
+        store.files.remember(ofStoreAt: path, settledAfter: 0)
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        let other = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-clock-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: other) }
+        func time(_ path: String) throws -> Date? {
+            try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+        }
+        let last = try #require(try time(folder))
+        while true {
+            try Data().write(to: URL(fileURLWithPath: other))
+            if let now = try time(other), now > last { return }
+            try FileManager.default.removeItem(atPath: other)
+            await Task.yield()
+        }
     }
 
     /// The accounts that are in the database file itself: what a kill leaves of a store without

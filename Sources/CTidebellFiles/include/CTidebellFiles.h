@@ -14,4 +14,18 @@
 bool tidebell_file_identity(const char *_Nonnull path, uint64_t *_Nonnull device,
                             uint64_t *_Nonnull number);
 
+/// A folder, and when an entry of it was last made, removed or replaced.
+struct tidebell_folder {
+    uint64_t device, number;
+    int64_t changed_seconds, changed_nanoseconds;
+};
+
+/// Which folder stands at a path, and its last change. Asks for the change of its status, a time
+/// that no program can set.
+///
+/// False if there is none, or none that can be seen; or if it changed less than `settled` seconds ago: a
+/// file system's times go in steps, and the next change could bear the same one.
+bool tidebell_settled_folder(const char *_Nonnull path, int64_t settled,
+                             struct tidebell_folder *_Nonnull folder);
+
 #endif
