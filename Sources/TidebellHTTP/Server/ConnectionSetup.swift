@@ -10,6 +10,11 @@ import NIOHTTPTypesHTTP1
 /// The server accepts, and stops accepting; what becomes of a connection is decided by its
 /// handlers, on its event loop, so that one that is idle holds no task.
 struct ConnectionSetup: ServerChildChannel {
+    /// A channel keeps a buffer for its next read, as large as what came, and at first for what most
+    /// requests need: NIO's own begins with twice as much of each connection that waits.
+    private static let readBuffers = AdaptiveRecvByteBufferAllocator(
+        minimum: 64, initial: 1024, maximum: 64 * 1024)
+
     /// A connection that has its handlers.
     struct Accepted: ServerChildChannelValue {
         let channel: any Channel
@@ -30,6 +35,7 @@ struct ConnectionSetup: ServerChildChannel {
             bounds.maxHeaderFieldCount = RequestWatch.headFields
             let connection = Connection(channel, proxies: shares.limits.trustedProxies)
             let pipeline = channel.pipeline.syncOperations
+            try channel.syncOptions?.setOption(.recvAllocator, value: Self.readBuffers)
             // Its own answers to errors know none of our reasons, its queue of requests is
             // `RequestQueue`, and HTTPTypes has looked at the headers.
             try pipeline.configureHTTPServerPipeline(

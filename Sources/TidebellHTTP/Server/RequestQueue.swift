@@ -330,6 +330,9 @@ final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
         }
         self.feed = sender
         current?.isEndless = true
+        // It ends now. As long as it is known its stacks stay, which are most of what a device that
+        // waits would cost.
+        current?.task = nil
         sender.begin()
         if isStopping || connection.presence.hasLeft { endStream() }
     }

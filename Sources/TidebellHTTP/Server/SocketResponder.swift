@@ -4,8 +4,9 @@ import NIOCore
 import NIOHTTPTypes
 import TidebellScheduling
 
-/// Carries requests from connections to ``WebServices`` and answers back.
-struct SocketResponder: Sendable {
+/// Carries requests from connections to ``WebServices`` and answers back; one for all connections,
+/// since a copy of all that answers requests would be 2 KiB of each.
+final class SocketResponder: Sendable {
     let webServices: WebServices
     /// Whether connections are encrypted here.
     let isSecure: Bool
