@@ -58,7 +58,12 @@ final class APNsConnections: APNsSender {
         http.connectionPool.idleTimeout = idleTimeout
         // The route waits by itself, for all its requests together.
         http.connectionPool.retryConnectionEstablishment = false
-        http.http2ConnectionDebugInitializer = { $0.noticeDeath(after: deadAfter) }
+        http.http2ConnectionDebugInitializer = { connection in
+            connection.eventLoop.flatSubmit {
+                connection.flushOnceATurn()
+                return connection.noticeDeath(after: deadAfter)
+            }
+        }
         return http
     }
 
@@ -108,6 +113,14 @@ extension APNsAnswer.Silence {
 }
 
 extension Channel {
+    /// Has the connection hand over what is written in a turn of its loop at once.
+    fileprivate func flushOnceATurn() {
+        let pipeline = pipeline.syncOperations
+        // One that has closed meanwhile has no TLS any more, and nothing to send.
+        guard let tls = try? pipeline.handler(type: NIOSSLClientHandler.self) else { return }
+        try? pipeline.addHandler(TurnFlush(), position: .after(tls))
+    }
+
     /// Lets the system end the connection when what was sent stays unconfirmed.
     fileprivate func noticeDeath(after time: Duration) -> EventLoopFuture<Void> {
         #if os(Linux)
