@@ -5,6 +5,7 @@ import StoreConformance
 import Synchronization
 import Testing
 import TidebellCore
+import TidebellWire
 
 @testable import TidebellSQLite
 
@@ -75,6 +76,33 @@ struct QueryPlanTests {
         try await engine.remove(store)
     }
 
+    @Test("Registering a device counts its user's others in the index and sorts none of them")
+    func registeringSortsNothing() async throws {
+        let engine = SQLiteEngine()
+        let store = try #require(try await engine.makeStore() as? SQLiteStore)
+        let container = ContainerKey(container: "iCloud.org.example", environment: .development)
+        let now = Instant(rawValue: 0)
+        func sorts(registering count: Int, of user: Int64) async throws -> Int {
+            try await store.write(.everything) { transaction throws in
+                for number in 0..<count {
+                    _ = try transaction.registerDevice(
+                        clientID: "\(user)-\(number)", user: UserID(rawValue: user),
+                        container: container, atMost: 40, at: now
+                    )
+                }
+            }
+            return try await store.pool.writeWithoutTransaction { $0.sorts }
+        }
+        let plan = try await store.plan(of: StoredDevice.beyond)
+        #expect(plan == ["SEARCH device USING COVERING INDEX device_user (user=?)"])
+        let belowLimit = try await sorts(registering: 40, of: 1)
+        #expect(belowLimit == 0)
+        // One for each device that makes another one go.
+        let beyondLimit = try await sorts(registering: 43, of: 2)
+        #expect(beyondLimit == 3)
+        try await engine.remove(store)
+    }
+
     @Test("No statement of any call reads a whole table")
     func nothingScans() async throws {
         let engine = StatementCollector()
@@ -119,12 +147,23 @@ extension Database {
     fileprivate var preparedStatements: Set<String> {
         var found: Set<String> = []
         guard sqliteConnection != nil else { return found }
+        forEachStatement { if let sql = sqlite3_sql($0) { found.insert(String(cString: sql)) } }
+        return found
+    }
+
+    /// How often the statements the connection keeps prepared have sorted.
+    fileprivate var sorts: Int {
+        var found = 0
+        forEachStatement { found += Int(sqlite3_stmt_status($0, SQLITE_STMTSTATUS_SORT, 0)) }
+        return found
+    }
+
+    private func forEachStatement(_ body: (OpaquePointer) -> Void) {
         var statement = sqlite3_next_stmt(sqliteConnection, nil)
         while let current = statement {
-            if let sql = sqlite3_sql(current) { found.insert(String(cString: sql)) }
+            body(current)
             statement = sqlite3_next_stmt(sqliteConnection, current)
         }
-        return found
     }
 }
 

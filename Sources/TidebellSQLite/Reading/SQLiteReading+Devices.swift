@@ -66,6 +66,9 @@ extension StoredDevice {
         WHERE client_id = ? AND container = ? AND environment = ?
         """
 
+    /// Whether the user has more devices than a number: a key if so.
+    static let beyond = "SELECT key FROM device WHERE user = ? LIMIT 1 OFFSET ?"
+
     /// Reads a row of a statement above.
     init(_ columns: Columns) throws {
         self.init(

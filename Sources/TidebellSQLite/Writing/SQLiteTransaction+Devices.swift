@@ -105,12 +105,18 @@ extension SQLiteTransaction {
 
     /// Removes the devices of a user unused for longest until `limit` are left.
     func trimDevices(of user: UserID, to limit: Int) throws {
+        let limit = max(0, limit)
+        // Almost no user has so many, and to count them in the index is a small part of sorting them.
+        let first: DeviceKey? = try connection.first(
+            StoredDevice.beyond, user, limit
+        ) { try $0.value(0) }
+        guard first != nil else { return }
         let devices: [DeviceKey] = try connection.rows(
             """
             SELECT key FROM device WHERE user = ?
             ORDER BY seen_at DESC, key DESC LIMIT -1 OFFSET ?
             """,
-            user, max(0, limit)
+            user, limit
         ) { try $0.value(0) }
         for device in devices { try removeDeviceWithTokens(device) }
     }
