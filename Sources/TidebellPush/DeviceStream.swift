@@ -151,23 +151,27 @@ package struct DeviceStream: AsyncSequence, Sendable {
             let (listeners, watch) = (stream.listeners, stream.streams.watch)
             let queue = stream.slot.queue
             let limit = stream.streams.configuration.notificationsPerPage
-            let read = try await stream.streams.store.read {
-                reader -> (NotificationSequence, [StoredNotification])? in
-                // Who was signed out while the stream was being opened was not watched yet.
-                if let watch, try !watch.mayReceive(listeners, in: reader) {
-                    return nil
+            let store = stream.streams.store
+            let read = try await stream.streams.catchUps.read(for: device.user) {
+                try await store.read {
+                    reader -> (NotificationSequence, [StoredNotification])? in
+                    // Who was signed out while the stream was being opened was not watched yet.
+                    if let watch, try !watch.mayReceive(listeners, in: reader) {
+                        return nil
+                    }
+                    // A cursor from a store that was since restored from a backup
+                    // would keep the device deaf until the log catches up.
+                    let head = try reader.notificationHead(of: device.user)
+                    let start = isFirst ? Swift.min(after, head) : after
+                    invariant(!isFirst || start <= head, "a stream begins within its user's log")
+                    let notifications = try reader.notifications(
+                        for: device.user, after: start, excludingOrigin: device.clientID,
+                        limit: limit
+                    )
+                    // Here, so that what is published after the read is known to follow it.
+                    if notifications.count < limit { queue.read(upTo: head) }
+                    return (start, notifications)
                 }
-                // A cursor from a store that was since restored from a backup
-                // would keep the device deaf until the log catches up.
-                let head = try reader.notificationHead(of: device.user)
-                let start = isFirst ? Swift.min(after, head) : after
-                invariant(!isFirst || start <= head, "a stream begins within its user's log")
-                let notifications = try reader.notifications(
-                    for: device.user, after: start, excludingOrigin: device.clientID, limit: limit
-                )
-                // Here, so that what is published after the read is known to follow it.
-                if notifications.count < limit { queue.read(upTo: head) }
-                return (start, notifications)
             }
             guard let (start, notifications) = read else { return stream.slot.queue.end() }
             hasStarted = true

@@ -31,6 +31,9 @@ package final class DeviceStreams: PushRoute, Service {
     private let jitter: @Sendable () -> Double
     let watch: ListenerWatch?
     private let onClose: @Sendable () -> Void
+    let catchUps: CatchUps
+    /// Gives free memory back to the system.
+    private let giveMemoryBack: @Sendable () -> Void
     private let registry = Mutex(Registry())
 
     /// Creates an empty registry; ``run()`` keeps its connections alive.
@@ -41,9 +44,12 @@ package final class DeviceStreams: PushRoute, Service {
         configuration: PushConfiguration = PushConfiguration(),
         metrics: PushMetrics = PushMetrics(),
         watch: ListenerWatch? = nil,
-        onClose: @escaping @Sendable () -> Void = {}
+        onClose: @escaping @Sendable () -> Void = {},
+        giveMemoryBack: @escaping @Sendable () -> Void = {}
     ) {
         self.onClose = onClose
+        self.giveMemoryBack = giveMemoryBack
+        catchUps = CatchUps(atOnce: configuration.catchUpsAtOnce)
         self.store = store
         self.clock = clock
         self.jitter = jitter
@@ -54,6 +60,9 @@ package final class DeviceStreams: PushRoute, Service {
 
     /// How many streams are open.
     package var openCount: Int { registry.withLock(\.count) }
+
+    /// How many devices wait for their turn to read what they missed.
+    package var waitingCatchUps: Int { catchUps.waitingCount }
 
     /// Opens a stream of the device's notifications after `sequence`: what the log
     /// has first, then what is published, without gap or duplicate, without what
@@ -110,6 +119,7 @@ package final class DeviceStreams: PushRoute, Service {
             // Sleeping fails by cancellation only, which is the end.
             while (try? await self.clock.sleep(for: pause)) != nil {
                 self.beat(group: round % Self.heartbeatGroups)
+                if self.catchUps.takeEndOfCrowd() { self.giveMemoryBack() }
                 round += 1
             }
         }

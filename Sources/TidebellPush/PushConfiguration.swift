@@ -44,6 +44,9 @@ package struct PushConfiguration: Sendable, Hashable {
     package var waitingPerCourier = 100
     /// Notifications that one read of the log gives a stream.
     package var notificationsPerPage = 100
+    /// Devices that read what they missed from the log at the same time; the others wait for their
+    /// turn and hold no page meanwhile.
+    package var catchUpsAtOnce = 8
     /// How long it takes at least from one look at who may still receive to the next: whoever
     /// signs out again and again does not keep the store busy with it.
     package var listenerPause = Duration.milliseconds(100)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+import Testing
+import TidebellCore
+import TidebellScheduling
+import TidebellWire
+
+@testable import TidebellPush
+
+@Suite(.hangs) struct CatchUpTests {
+    private static let anna = UserID(rawValue: 1)
+    private static let ben = UserID(rawValue: 2)
+
+    @Test("Few devices read what they missed at once, and users take turns")
+    func turns() async throws {
+        let catchUps = CatchUps(atOnce: 2)
+        let gate = Gate()
+        let began = Locked<[String]>([])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let users = [Self.anna, Self.anna, Self.anna, Self.anna, Self.ben]
+            for (index, user) in users.enumerated() {
+                group.addTask {
+                    try await catchUps.read(for: user) {
+                        began.withLock { $0.append(user == Self.anna ? "anna" : "ben") }
+                        await gate.wait()
+                    }
+                }
+                let (running, waiting) = (min(index + 1, 2), max(0, index - 1))
+                await eventually {
+                    began.withLock { $0.count } == running && catchUps.waitingCount == waiting
+                }
+            }
+            #expect(began.withLock { $0 } == ["anna", "anna"])
+            gate.open()
+            try await group.waitForAll()
+        }
+        #expect(catchUps.waitingCount == 0)
+        #expect(began.withLock { $0.count } == 5)
+        #expect(began.withLock { $0.firstIndex(of: "ben") ?? 5 } < 4)
+    }
+
+    @Test("A device that goes away leaves the line, and the next one takes its turn")
+    func leaving() async throws {
+        let catchUps = CatchUps(atOnce: 1)
+        let gate = Gate()
+        let isReading = Locked(false)
+        let first = Task {
+            try await catchUps.read(for: Self.anna) {
+                isReading.withLock { $0 = true }
+                await gate.wait()
+            }
+        }
+        await eventually { isReading.withLock { $0 } }
+        let second = Task { try await catchUps.read(for: Self.anna) { Issue.record("it left") } }
+        await eventually { catchUps.waitingCount == 1 }
+        let third = Task { try await catchUps.read(for: Self.ben) { "third" } }
+        await eventually { catchUps.waitingCount == 2 }
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await second.value }
+        #expect(catchUps.waitingCount == 1)
+        gate.open()
+        try await first.value
+        #expect(try await third.value == "third")
+    }
+
+    @Test("When a crowd has read what it missed, its memory goes back to the system, once")
+    func memory() async throws {
+        try await World.run({ $0.notificationsPerPage = 1 }) { world in
+            let anna = try await world.person("anna")
+            let phone = try await world.device("phone", of: anna)
+            try await world.subscribe(anna, .query, type: "FeedItem")
+            try await world.create((0..<64).map { "item-\($0)" }, of: anna)
+            _ = try await world.pipeline.drain()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await world.streams.run() }
+                var givenBack: [Int] = []
+                for device in 0..<6 {
+                    // Four devices are a crowd; each reads 64 pages of one.
+                    if device < 4 {
+                        _ = try await world.streams.open(device: phone, after: .start).delivered(64)
+                    }
+                    await world.clock.waitForSleeper(of: .seconds(5))
+                    world.clock.advance(by: .seconds(5))
+                    await world.clock.waitForSleeper(of: .seconds(5))
+                    givenBack.append(world.givenBack.withLock { $0 })
+                }
+                #expect(givenBack == [0, 0, 0, 0, 1, 1])
+                group.cancelAll()
+            }
+        }
+    }
+}
