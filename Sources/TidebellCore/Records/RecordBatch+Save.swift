@@ -171,7 +171,9 @@ extension RecordBatch {
                     // that it was saved.
                     let selection =
                         mayRead(saved.record)
-                        ? request.operations[index].desiredKeys.map(selection) ?? common
+                        // Not `map(selection)`, which copies the batch for each record.
+                        ? request.operations[index].desiredKeys.map { self.selection(of: $0) }
+                            ?? common
                         : selection(of: [])
                     var record = try saved.record.answered(
                         to: call, in: access, selecting: selection, shares)

@@ -63,6 +63,8 @@ struct RecordBatch {
     /// The names of the living records that the operations name, as their own, as parent
     /// or with `VALIDATE`.
     let living: Set<String>
+    /// Whether the operations name any that must live.
+    private let demandsOthers: Bool
     var schema: ContainerSchema
     /// What the types of records grant; nil outside of the public database.
     let granted: PublicRights?
@@ -100,6 +102,7 @@ struct RecordBatch {
         deviceID = call.makeDeviceID()
         let wanted = Set(names)
         let demanded = try request.demanded(for: call)
+        demandsOthers = !demanded.isEmpty
         let sharing = try BatchSharing(
             request, names: wanted, demanded: demanded, in: zone, access, for: call, reader)
         self.sharing = sharing
@@ -250,7 +253,7 @@ struct RecordBatch {
             record: record,
             previous: previous,
             references: references.consequential(from: name, fields: merged, parent: parent),
-            newlyValidated: operation.validated,
+            newlyValidated: demandsOthers ? operation.validated : [],
             assets: files.contents,
             newFields: conformed.additions
         )

@@ -21,9 +21,10 @@ package struct RecordFields: Sendable, Hashable {
     package init(_ fields: [String: Field]) {
         json = JSONWriter.write(capacity: 64 * fields.count + 2) { writer in
             writer.object { writer in
-                for (name, field) in fields.sorted(by: { $0.key < $1.key }) {
-                    writer.key(name)
-                    field.write(to: &writer)
+                // Positions are moved faster than fields.
+                for index in fields.indices.sorted(by: { fields[$0].key < fields[$1].key }) {
+                    writer.key(fields[index].key)
+                    fields[index].value.write(to: &writer)
                 }
             }
         }
