@@ -48,11 +48,15 @@ let package = Package(
             ],
             exclude: ["DESIGN.md", "Store/WRITING-A-STORE.md"], swiftSettings: strict
         ),
-        // Floor 2: an engine below the rules, the pipeline beside it.
+        // Floor 2: engines below the rules, which share their SQL, the pipeline beside them.
+        .target(
+            name: "TidebellSQL", dependencies: ["TidebellCore", "TidebellWire"],
+            swiftSettings: strict
+        ),
         .target(
             name: "TidebellSQLite",
             dependencies: [
-                "TidebellCore", "TidebellScheduling", "CTidebellFiles",
+                "TidebellCore", "TidebellSQL", "TidebellScheduling", "CTidebellFiles",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
@@ -61,6 +65,25 @@ let package = Package(
         ),
         .target(name: "CTidebellFiles"),
         .systemLibrary(name: "CTidebellZlib", providers: [.apt(["zlib1g-dev"])]),
+        // Floor 1: talking to PostgreSQL, below the engine and without any rule.
+        .systemLibrary(
+            name: "CTidebellPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]
+        ),
+        .target(
+            name: "TidebellPostgresClient",
+            dependencies: ["CTidebellPostgres", "TidebellScheduling"],
+            swiftSettings: strict
+        ),
+        // Floor 2: the second engine.
+        .target(
+            name: "TidebellPostgres",
+            dependencies: [
+                "TidebellCore", "TidebellSQL", "TidebellPostgresClient", "TidebellScheduling",
+                "TidebellWire",
+            ],
+            exclude: ["DESIGN.md"],
+            swiftSettings: strict
+        ),
         .target(
             name: "TidebellPush",
             dependencies: [
@@ -154,7 +177,8 @@ let package = Package(
         .executableTarget(
             name: "tidebell",
             dependencies: [
-                "TidebellDevice", "TidebellServer", "TidebellHTTP", "TidebellScheduling",
+                "TidebellDevice", "TidebellPostgres", "TidebellSQL", "TidebellSQLite",
+                "TidebellServer", "TidebellHTTP", "TidebellScheduling",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -246,7 +270,8 @@ let package = Package(
         .target(
             name: "TidebellTestStores",
             dependencies: [
-                "TidebellCore", "TidebellEngines", "TidebellScheduling", "TidebellSQLite",
+                "TidebellCore", "TidebellEngines", "TidebellScheduling", "TidebellSQL",
+                "TidebellSQLite",
             ],
             swiftSettings: strict
         ),
@@ -284,9 +309,42 @@ let package = Package(
         .testTarget(
             name: "TidebellSQLiteTests",
             dependencies: [
-                "TidebellSQLite", "TidebellTestStores", "StoreConformance", "TestSupport",
+                "TidebellSQL", "TidebellSQLite", "TidebellTestStores", "StoreConformance",
+                "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+        // A PostgreSQL of a test process, on a socket of its own.
+        .target(
+            name: "PostgresTestServer", path: "Tests/PostgresTestServer", swiftSettings: strict
+        ),
+        // Its databases as the stores that tests run on, by the same setting as the others.
+        .target(
+            name: "PostgresTestStores",
+            dependencies: [
+                "TidebellCore", "TidebellPostgres", "TidebellPostgresClient", "TidebellScheduling",
+                "TidebellTestStores", "PostgresTestServer",
+            ],
+            path: "Tests/PostgresTestStores", swiftSettings: strict
+        ),
+        .target(name: "CPostgresTestStores", path: "Tests/CPostgresTestStores"),
+        .testTarget(
+            name: "TidebellPostgresClientTests",
+            dependencies: [
+                "TidebellPostgresClient", "PostgresTestServer", "TidebellScheduling",
+                "TestSupport",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "TidebellPostgresTests",
+            dependencies: [
+                "TidebellPostgres", "TidebellPostgresClient", "TidebellSQL", "TidebellSQLite",
+                "TidebellScheduling", "PostgresTestServer", "PostgresTestStores",
+                "CPostgresTestStores", "StoreConformance", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
         ),

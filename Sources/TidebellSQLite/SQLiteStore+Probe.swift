@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellSQL
 import GRDB
 
 extension SQLiteStore {
@@ -13,7 +14,7 @@ extension SQLiteStore {
     package func probe() async throws {
         do {
             try await write(.account(Self.nobody)) { transaction in
-                guard let transaction = transaction as? SQLiteTransaction else { return }
+                guard let transaction = transaction as? SQLTransaction else { return }
                 // NB: SQLite writes nothing for an update that changes nothing.
                 try transaction.connection.run(
                     "INSERT INTO erased (account, kind, count) VALUES (?, 'probe', 1)", Self.nobody

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Synchronization
 package import TidebellCore
+import TidebellSQL
 import TidebellWire
 
 /// What a store was found to be when it was opened, and where it is noted how far it comes.
@@ -86,10 +87,10 @@ package final class SQLiteStore: OpenedStore {
 
     /// Runs a body that shares its transaction with nobody, has no scope and may make tables anew.
     func writeAlone<Result: Sendable>(
-        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
+        _ body: @escaping @Sendable (SQLTransaction) throws -> Result
     ) async throws -> Result {
         try await submit(for: nil, alone: true) { steps in
-            guard let transaction = steps as? SQLiteTransaction else {
+            guard let transaction = steps as? SQLTransaction else {
                 preconditionFailure("a SQLite store hands out transactions of its own only")
             }
             return try transaction.remakingTables { try body(transaction) }
@@ -173,7 +174,7 @@ package final class SQLiteStore: OpenedStore {
         try connection.run("BEGIN DEFERRED")
         defer { connection.endRead() }
         do {
-            return try body(SQLiteReader(connection, length))
+            return try body(SQLReader(connection, length))
         } catch DatabaseError.SQLITE_INTERRUPT {
             // GRDB stops a reader whose task is cancelled.
             throw CancellationError()
@@ -185,7 +186,7 @@ package final class SQLiteStore: OpenedStore {
     package func beginNewIncarnation(at now: Instant) async throws {
         guard server != nil else { throw StoreOpenError.inUse(path: pool.path) }
         let begun = try await write(.everything) { transaction throws in
-            guard let transaction = transaction as? SQLiteTransaction else {
+            guard let transaction = transaction as? SQLTransaction else {
                 preconditionFailure("a SQLite store hands out transactions of its own only")
             }
             _ = try transaction.beginNewIncarnation(at: now)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import TidebellCore
+import TidebellSQLite
 
 /// Distinguishes a new folder from one that lost its database: the second must not begin a cloud
 /// anew, beside files and devices of the old one.
@@ -24,8 +25,20 @@ extension DataFolder {
         return found
     }
 
-    /// Whether there is a database with something in it.
-    package var hasStore: Bool { (size(of: Self.databaseName) ?? 0) > 0 }
+    /// Whether there is a database with something in it; one that is elsewhere begins when it is opened.
+    package var hasStore: Bool {
+        !stores.isInDataFolder || (size(of: Self.databaseName) ?? 0) > 0
+    }
+
+    /// Fails where the store is no file of the folder, which `command` works on.
+    func checkIsInFolder(for command: String) throws {
+        guard !stores.isInDataFolder else { return }
+        throw OperatorError(
+            "tidebell \(command) works on the files of a data folder, and the store of this cloud is in "
+                + "PostgreSQL. Use the tools of PostgreSQL for it (pg_basebackup, pg_dump, pg_restore, "
+                + "amcheck), and copy the folder \(url.path), which has the root key and the files of records."
+        )
+    }
 
     /// Fails where the database is missing or empty and other files of a cloud are not, and
     /// where a restore was stopped in the middle.
@@ -40,6 +53,13 @@ extension DataFolder {
             )
         }
         guard !hasStore else { return }
+        guard size(of: SQLiteTables.migratedName) == nil else {
+            throw OperatorError(
+                "The records of the cloud in \(url.path) were migrated to PostgreSQL (tidebell migrate): name the "
+                    + "database with --store. The file from before is \(SQLiteTables.migratedName); to go "
+                    + "back to that moment, rename it to \(Self.databaseName)."
+            )
+        }
         let remains = remains
         guard !remains.isEmpty else { return }
         let state = size(of: Self.databaseName) == nil ? "missing" : "empty"

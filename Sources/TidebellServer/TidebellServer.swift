@@ -49,7 +49,7 @@ package struct TidebellServer: Sendable {
             for: .serving, bounds: configuration.store, time: time, randomness: randomness)
         let troubles = TroubleLog(logger: logger)
         troubles.follow(store)
-        troubles.nameDefects()
+        if configuration.stores.isInDataFolder { troubles.nameDefects() }
         if store.cameBackOlder {
             logger.warning(
                 "the store lacks changes that it had before; devices fetch everything again"

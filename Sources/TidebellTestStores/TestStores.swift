@@ -2,12 +2,15 @@
 package import Foundation
 package import TidebellCore
 package import TidebellEngines
+import Synchronization
+import TidebellSQL
 import TidebellSQLite
 import TidebellScheduling
 
 /// The stores that tests run on: of one engine, which one setting names for all of them.
 package enum TestStores {
-    /// The environment variable that names the engine: `sqlite` where it is not set.
+    /// The environment variable that names the engine: `sqlite` where it is not set; the project's own
+    /// tests have `postgres`, too.
     ///
     /// With `+twice` behind the name, `sqlite+twice`, every body of a write runs twice
     /// (``RepeatingStore``); with `+apart` every step of a write is committed by itself
@@ -41,11 +44,20 @@ package enum TestStores {
     }
 
     private static func single(named name: String) throws(UnknownStoreEngine) -> any StoreFactory {
-        switch name {
+        if let factory = registered.withLock({ $0[name] }) { return factory }
+        return switch name {
         case "sqlite+per-user": SQLiteFactory(numbers: .perUser)
         case "sqlite+per-database": SQLiteFactory(outboxNumbers: .perDatabase)
         default: try StoreEngine(named: name).factory
         }
+    }
+
+    /// Engines that only own test bundles have.
+    private static let registered = Mutex<[String: any StoreFactory]>([:])
+
+    /// Makes an engine known that not all who use these stores are built with.
+    package static func register(_ factory: any StoreFactory, named name: String) {
+        registered.withLock { $0[name] = factory }
     }
 
     /// Opens the store of a folder, made with the folder if there is none.

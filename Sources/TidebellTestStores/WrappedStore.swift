@@ -72,6 +72,8 @@ struct WrappingFactory: StoreFactory {
     let base: any StoreFactory
     let wrap: @Sendable (any OpenedStore) -> any OpenedStore
 
+    var isInDataFolder: Bool { base.isInDataFolder }
+
     func open(
         in folder: URL, for purpose: StorePurpose, bounds: StoreBounds, time: Time,
         randomness: Randomness

@@ -2,12 +2,14 @@
 import ArgumentParser
 import Foundation
 import TidebellCore
+import TidebellPostgres
 import TidebellScheduling
 import TidebellServer
 
 /// The option all commands have: which cloud.
 struct DataOption: ParsableArguments {
     private static let environmentVariable = "TIDEBELL_DATA"
+    private static let storeVariable = "TIDEBELL_STORE"
     private static let defaultPath = "tidebell-data"
 
     @Option(
@@ -20,6 +22,35 @@ struct DataOption: ParsableArguments {
     )
     private var path: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The PostgreSQL database that keeps records instead of a file in the data folder, as libpq "
+                + "writes it: postgres://USER@HOST/DATABASE (default: $\(storeVariable)).",
+            discussion: """
+                An empty database becomes a new cloud. Give the password in ~/.pgpass, PGPASSFILE or a \
+                service file: others on the machine can read the command line. The root key and the \
+                files of records stay in the data folder.
+                """,
+            valueName: "address"
+        )
+    )
+    private var store: String?
+
+    /// The address of the database that keeps records; nil where a file in the data folder does.
+    private var storeAddress: String? {
+        let address = store ?? ProcessInfo.processInfo.environment[Self.storeVariable]
+        return address == "" ? nil : address
+    }
+
+    func validate() throws {
+        guard let storeAddress else { return }
+        do {
+            _ = try PostgresFactory(storeAddress)
+        } catch {
+            throw ValidationError("--store: \(error)")
+        }
+    }
+
     /// The data folder.
     var folder: URL {
         let environment = ProcessInfo.processInfo.environment[Self.environmentVariable]
@@ -28,7 +59,21 @@ struct DataOption: ParsableArguments {
     }
 
     /// The cloud in it; every command takes the engine of its store from here.
-    var dataFolder: DataFolder { DataFolder(folder) }
+    var dataFolder: DataFolder {
+        // The address was looked at before.
+        guard let storeAddress, let stores = try? PostgresFactory(storeAddress) else {
+            return DataFolder(folder)
+        }
+        return DataFolder(folder, stores: stores)
+    }
+
+    /// Where the cloud is, as a sentence about it names it.
+    var place: String {
+        guard let storeAddress, let stores = try? PostgresFactory(storeAddress) else {
+            return shortPath
+        }
+        return "PostgreSQL (\(stores.description)) and \(shortPath)"
+    }
 
     /// The folder as the operator would write it.
     var shortPath: String {
@@ -51,7 +96,11 @@ struct DataOption: ParsableArguments {
     /// What to add to another command so that it means the same cloud; empty for
     /// the default folder.
     var hint: String {
-        path.map { " --data \($0.asShellWord)" } ?? ""
+        let folder = path.map { " --data \($0.asShellWord)" } ?? ""
+        guard let store else { return folder }
+        // A password is not repeated.
+        let isSecret = store.contains("password") || store.contains(#/:[^@\/]*@/#)
+        return folder + " --store \(isSecret ? "ADDRESS" : store.asShellWord)"
     }
 
     /// Runs `body` on the store of a cloud that exists, also while a server runs on
@@ -135,6 +184,8 @@ struct DataOption: ParsableArguments {
             OperatorError("Another program is using the cloud in \(shortPath); try again.")
         case .isReadOnly:
             OperatorError("The files in \(shortPath) cannot be written: \(error.detail).")
+        case .isUnreachable:
+            OperatorError("The database of the cloud cannot be reached: \(error.detail).")
         case .isGone: OperatorError("The folder \(shortPath) has disappeared; put it back.")
         }
     }

@@ -270,7 +270,7 @@ struct ServeCommand: AsyncParsableCommand {
                 let listening =
                     "Tidebell is listening on "
                     + address.description(publicURL: server.configuration.publicURL)
-                    + ". Its data is in \(data.shortPath)."
+                    + ". Its data is in \(data.place)."
                     + ProxyNotice.sentence(trusting: server.configuration.shares.trustedProxies)
                 if let firstRun = try await server.cloud.accounts.prepareFirstRun() {
                     try welcome(listening, url, firstRun)

@@ -8,6 +8,7 @@ import TidebellProcesses
 import TidebellScheduling
 import TidebellServer
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 
 /// What an operator does about a cloud that may be lost, or does by mistake.
@@ -383,7 +384,7 @@ struct BackupCommandTests {
         let store = try DataFolder(program.dataFolder).openStore(
             for: .administering, time: .system, randomness: .system)
         try await store.write(.everything) { transaction in
-            let transaction = try #require(transaction as? SQLiteTransaction)
+            let transaction = try #require(transaction as? SQLTransaction)
             try transaction.connection.run(
                 "UPDATE record SET fields = x'7b7d' WHERE name = ?", name)
         }

@@ -24,6 +24,7 @@ import Testing
 
     @Test(
         "H6, PUSH-14: whatever moment the store comes back from, nothing is given twice, all end alike",
+        .onSQLite,
         arguments: 0..<returnSeeds / 10 as Range<UInt64>)
     func returns(block: UInt64) async {
         for seed in block * 10 + 1...block * 10 + 10 {

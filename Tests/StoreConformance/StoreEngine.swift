@@ -3,6 +3,9 @@ package import TidebellCore
 
 /// An engine under test: how its stores come and go.
 package protocol StoreEngine: Sendable {
+    /// Whether a step that writes outside of its scope fails.
+    var checksScopes: Bool { get }
+
     /// Opens an empty store.
     func makeStore() async throws -> any Store
 
@@ -11,4 +14,8 @@ package protocol StoreEngine: Sendable {
 
     /// Closes a store and removes what it kept.
     func remove(_ store: any Store) async throws
+}
+
+extension StoreEngine {
+    package var checksScopes: Bool { true }
 }

@@ -10,7 +10,7 @@ import TidebellServer
 @testable import TidebellHTTP
 @testable import TidebellSQLite
 
-@Suite("Writes of clients that went", .hangs) struct AbandonedWriteTests {
+@Suite("Writes of clients that went", .hangs, .onSQLite) struct AbandonedWriteTests {
     @Test("A write of a client that went before its turn came is not done; others are")
     func gone() async throws {
         let api = try await TestAPI()

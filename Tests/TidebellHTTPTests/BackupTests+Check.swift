@@ -7,6 +7,7 @@ import TidebellCore
 import TidebellHTTP
 import TidebellWire
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 @testable import TidebellServer
 
@@ -74,7 +75,7 @@ extension BackupTests {
         #expect(try check(data) == [])
         let store = try data.openStore(for: .administering)
         try await store.write(.everything) { transaction in
-            let transaction = try #require(transaction as? SQLiteTransaction)
+            let transaction = try #require(transaction as? SQLTransaction)
             try transaction.connection.run(damage.sql)
         }
         try await store.close()
@@ -122,7 +123,7 @@ extension BackupTests {
         _ = try await makeSealedCloud()
         let store = try data.openStore(for: .administering)
         try await store.write(.everything) { transaction in
-            let transaction = try #require(transaction as? SQLiteTransaction)
+            let transaction = try #require(transaction as? SQLTransaction)
             try transaction.connection.run("UPDATE asset SET size = ?", size)
         }
         try await store.close()

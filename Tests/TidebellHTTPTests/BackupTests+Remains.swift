@@ -7,6 +7,7 @@ import TidebellCore
 import TidebellHTTP
 import TidebellWire
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 @testable import TidebellServer
 
@@ -15,7 +16,7 @@ extension BackupTests {
     private func run(_ sql: String) async throws {
         let store = try data.openStore(for: .administering)
         try await store.write(.everything) { transaction in
-            try #require(transaction as? SQLiteTransaction).connection.run(sql)
+            try #require(transaction as? SQLTransaction).connection.run(sql)
         }
         try await store.close()
     }
@@ -100,7 +101,7 @@ extension BackupTests {
     private static func fill(
         _ zone: StoredZone, _ count: Int, in transaction: any StoreTransaction
     ) throws {
-        let transaction = try #require(transaction as? SQLiteTransaction)
+        let transaction = try #require(transaction as? SQLTransaction)
         let content: AssetContent = try #require(
             try transaction.connection.first("SELECT content FROM asset") { try $0.value(0) })
         let first = try transaction.advance(zone.database, by: count, at: moment)

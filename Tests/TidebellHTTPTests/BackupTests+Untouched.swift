@@ -4,6 +4,7 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 @testable import TidebellServer
 
@@ -61,7 +62,7 @@ extension BackupTests {
         func change(_ sql: String) async throws {
             let store = try data.openStore(for: .administering)
             try await store.write(.everything) { transaction in
-                let transaction = try #require(transaction as? SQLiteTransaction)
+                let transaction = try #require(transaction as? SQLTransaction)
                 try transaction.connection.run(sql)
             }
             try await store.close()

@@ -8,11 +8,12 @@ import TidebellCore
 import TidebellHTTP
 import TidebellWire
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 @testable import TidebellServer
 
 /// Backups and restoring of a cloud in a data folder; its checks are in the file beside.
-@Suite("Backup, restore, check", .hangs)
+@Suite("Backup, restore, check", .hangs, .onSQLite)
 final class BackupTests {
     static let container = ContainerKey(
         container: "iCloud.org.example.notes", environment: .development
@@ -436,7 +437,7 @@ final class BackupTests {
 extension SQLiteStore {
     /// The names of all living records.
     fileprivate static func names(of reader: any StoreReader) throws -> Set<String> {
-        let reader = try #require(reader as? SQLiteReader)
+        let reader = try #require(reader as? SQLReader)
         return Set(
             try reader.connection.rows("SELECT name FROM record WHERE deleted = 0") { $0.text(0) })
     }

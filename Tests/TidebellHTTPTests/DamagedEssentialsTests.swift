@@ -6,12 +6,13 @@ import Testing
 import TidebellCore
 import TidebellTestStores
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 import TidebellServer
 import GRDB
 
 /// Damage in the tables of people, zones and tokens: it is met when a server starts.
-@Suite("Damaged tables of people and zones") struct DamagedEssentialsTests {
+@Suite("Damaged tables of people and zones", .onSQLite) struct DamagedEssentialsTests {
     private static let closed = Task { try await DamagedPageTests.close(["A": 3, "B": 2]) }
 
     private static let noise = (0..<StorePages.size).map { UInt8($0 % 251) }
@@ -172,7 +173,7 @@ import GRDB
             before = closed.pages
             let api = try closed.open(before)
             try await api.cloud.store.write(.everything) { transaction in
-                let connection = try #require(transaction as? SQLiteTransaction).connection
+                let connection = try #require(transaction as? SQLTransaction).connection.sqlite
                 try connection.run(change.rawValue)
             }
             after = try await StorePages(closing: api.cloud.store)
@@ -259,7 +260,7 @@ import GRDB
         let found = try StoreCheck.run(at: store.pool.path).problems.map(\.description)
         #expect(found.filter { $0.contains("index") } == [])
         let unsound = try await store.read { reader in
-            let connection = try #require(reader as? SQLiteReader).connection
+            let connection = try #require(reader as? SQLReader).connection.sqlite
             return try EssentialTables.unsound(among: [change.table], on: connection)
         }
         #expect(unsound == [])

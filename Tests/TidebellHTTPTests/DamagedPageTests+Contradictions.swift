@@ -6,6 +6,7 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 import TidebellServer
 import GRDB
@@ -58,7 +59,7 @@ extension DamagedPageTests {
     func mended(_ api: TestAPI) async throws -> StoreMend? {
         let store = try #require(api.cloud.store.engine as? SQLiteStore)
         return try await store.writeAlone { transaction in
-            try SQLiteStore.mended(transaction.connection, at: store.pool.path)
+            try SQLiteStore.mended(transaction.connection.sqlite, at: store.pool.path)
         }
     }
 

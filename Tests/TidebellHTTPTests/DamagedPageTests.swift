@@ -12,7 +12,7 @@ import TidebellWire
 @testable import TidebellServer
 
 /// What is left of a store when pages of its records, or what leads to them, are damaged.
-@Suite("Damaged pages") struct DamagedPageTests {
+@Suite("Damaged pages", .onSQLite) struct DamagedPageTests {
     /// A cloud with zones of known records, closed.
     struct Closed: Sendable {
         let callers: TestAPI.Callers

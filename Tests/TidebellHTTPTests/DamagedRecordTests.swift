@@ -5,6 +5,7 @@ import TidebellCore
 import TidebellHTTP
 import TidebellWire
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 import TestSupport
 import TidebellServer
@@ -34,7 +35,7 @@ struct DamagedRecordTests {
     /// Changes what the file holds of record `b`, as a bad page would.
     private func damage(_ change: String) async throws {
         try await api.cloud.store.write(.everything) { transaction in
-            let transaction = try #require(transaction as? SQLiteTransaction)
+            let transaction = try #require(transaction as? SQLTransaction)
             try transaction.connection.run("UPDATE record SET \(change) WHERE name = 'b'")
         }
     }
@@ -95,6 +96,7 @@ struct DamagedRecordTests {
 
     @Test(
         "M6: a damaged record is an item error that names it; the rest of the page comes",
+        .onSQLite,
         arguments: [breaksJSON, keepsJSON, breaksJSON + ", checksum = NULL"]
     )
     func pages(change: String) async throws {
@@ -147,7 +149,7 @@ struct DamagedRecordTests {
         ])
     func olderHead(change: String) async throws {
         try await api.cloud.store.write(.everything) { transaction in
-            let transaction = try #require(transaction as? SQLiteTransaction)
+            let transaction = try #require(transaction as? SQLTransaction)
             let fields = try #require(
                 try transaction.connection.first("SELECT fields FROM record WHERE name = 'b'") {
                     $0.bytes(0)
@@ -174,6 +176,7 @@ struct DamagedRecordTests {
 
     @Test(
         "M6: a damaged record is mended by forceReplace or a deletion, and not merged into",
+        .onSQLite,
         arguments: ["forceReplace", "forceDelete", "forceUpdate"]
     )
     func writes(type: String) async throws {

@@ -10,12 +10,13 @@ import TidebellHTTP
 import TidebellPush
 import TidebellWire
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 import TidebellCore
 import TidebellServer
 
 /// What is reported of a subscription that the disk damaged.
-@Suite("Damaged subscriptions")
+@Suite("Damaged subscriptions", .onSQLite)
 struct DamagedSubscriptionTests {
     private static func modify(_ type: String, _ ids: [String]) -> String {
         let operations = ids.map { id in
@@ -57,7 +58,7 @@ struct DamagedSubscriptionTests {
             "private/subscriptions/modify", Self.modify("create", ["a", "b", "c"]))
         #expect(try outcomes(saved) == ["a", "b", "c"])
         try await api.cloud.store.write(.everything) { transaction in
-            let transaction = try #require(transaction as? SQLiteTransaction)
+            let transaction = try #require(transaction as? SQLTransaction)
             try transaction.connection.run(
                 "UPDATE subscription SET json = replace(json, 'query', 'que\"y') "
                     + "WHERE subscription_id = 'b'")
@@ -170,7 +171,7 @@ struct DamagedSubscriptionTests {
         mend.tables = ["subscription_term"]
         #expect(received.withLock { $0 } == [.mended(mend)])
         let terms = try await store.read { reader in
-            let reader = try #require(reader as? SQLiteReader)
+            let reader = try #require(reader as? SQLReader)
             return try reader.connection.rows("SELECT term FROM subscription_term") { $0.text(0) }
         }
         #expect(terms.sorted() == ["title=sy", "title=sz"])
@@ -205,7 +206,7 @@ struct DamagedSubscriptionTests {
             #expect(try outcomes(saved) == [id])
         }
         try await first.cloud.store.write(.everything) { transaction in
-            let transaction = try #require(transaction as? SQLiteTransaction)
+            let transaction = try #require(transaction as? SQLTransaction)
             for (id, term) in [("none", ""), ("other", "title=sx")] {
                 try transaction.connection.run(
                     """
@@ -236,7 +237,7 @@ struct DamagedSubscriptionTests {
         #expect(note.status == 200)
         _ = try await api.cloud.pipeline.drain()
         let terms = try await store.read { reader in
-            let connection = try #require(reader as? SQLiteReader).connection
+            let connection = try #require(reader as? SQLReader).connection
             return try connection.rows(
                 """
                 SELECT subscription_id, term FROM subscription

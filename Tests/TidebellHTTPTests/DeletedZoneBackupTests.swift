@@ -13,7 +13,7 @@ import TidebellWire
 @testable import TidebellServer
 
 /// A zone with encrypted fields is deleted: what copies of the store from before and after it still hold.
-@Suite("Backups around the deletion of a zone", .hangs)
+@Suite("Backups around the deletion of a zone", .hangs, .onSQLite)
 final class DeletedZoneBackupTests {
     private static let secret = "wordOfTheSecret"
 

@@ -7,6 +7,7 @@ import TidebellHTTP
 import TidebellScheduling
 import TidebellWire
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 @testable import TidebellServer
 import HTTPTypes
@@ -90,7 +91,9 @@ struct EncryptedAtRestTests {
         return SecretWords(words).found(in: files)
     }
 
-    @Test("REC-11: what apps encrypt stands in no file of the data folder, whatever was done")
+    @Test(
+        "REC-11: what apps encrypt stands in no file of the data folder, whatever was done",
+        .onSQLite)
     func plainText() async throws {
         let api = try await TestAPI(logLevel: .trace)
         try await api.makeZone("Notes")
@@ -151,7 +154,7 @@ struct EncryptedAtRestTests {
         expectNoSecret(in: explained.text, "\(explained.text)")
     }
 
-    @Test("Without a root key the same words are found: the search can fail")
+    @Test("Without a root key the same words are found: the search can fail", .onSQLite)
     func control() async throws {
         let api = try await TestAPI(rootKey: nil)
         try await api.makeZone("Notes")
@@ -231,7 +234,9 @@ struct EncryptedAtRestTests {
         #expect(lines.count == 1)
     }
 
-    @Test("A zone whose key cannot be opened is named, in answers, in the log once, by a check")
+    @Test(
+        "A zone whose key cannot be opened is named, in answers, in the log once, by a check",
+        .onSQLite)
     func unreadableKey() async throws {
         let api = try await TestAPI()
         try await api.cloud.store.write(.everything) {
@@ -240,7 +245,7 @@ struct EncryptedAtRestTests {
         try await api.makeZone("Notes")
         _ = try await save(api, "n1", Self.fields)
         try await api.cloud.store.write(.everything) { transaction in
-            let transaction = try #require(transaction as? SQLiteTransaction)
+            let transaction = try #require(transaction as? SQLTransaction)
             try transaction.connection.run("UPDATE zone_key SET wrapped = zeroblob(60)")
         }
         let sentence = "the key of the encrypted fields of zone 'Notes' cannot be opened"
@@ -266,7 +271,8 @@ struct EncryptedAtRestTests {
         )
     }
 
-    @Test("A backup without keys has no zone's key, and nobody reads its encrypted fields")
+    @Test(
+        "A backup without keys has no zone's key, and nobody reads its encrypted fields", .onSQLite)
     func backupWithoutKeys() async throws {
         let api = try await TestAPI()
         try await api.makeZone("Notes")
@@ -323,7 +329,7 @@ struct EncryptedAtRestTests {
         #expect(!keys.contains(.none))
     }
 
-    @Test("REC-11: of a deleted zone's key nothing is left in the database and its log")
+    @Test("REC-11: of a deleted zone's key nothing is left in the database and its log", .onSQLite)
     func forgottenKey() async throws {
         let api = try await TestAPI()
         try await api.makeZone("Notes")

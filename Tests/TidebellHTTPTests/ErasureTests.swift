@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
@@ -122,7 +123,8 @@ struct ErasureTests {
         }
     }
 
-    @Test("M8: what a removed person had in private is erased, and what was public stays")
+    @Test(
+        "M8: what a removed person had in private is erased, and what was public stays", .onSQLite)
     func personal() async throws {
         let ben = try await api.cloud.accounts.add(named: "ben")
         let user = try await fill(as: ben)
@@ -142,7 +144,7 @@ struct ErasureTests {
         #expect(try await api.cloud.accounts.removed().isEmpty)
     }
 
-    @Test("M8: public records go too where that is asked for, whoever refers to them")
+    @Test("M8: public records go too where that is asked for, whoever refers to them", .onSQLite)
     func everything() async throws {
         let ben = try await api.cloud.accounts.add(named: "ben")
         _ = try await fill(as: ben)
@@ -182,7 +184,7 @@ struct ErasureTests {
         #expect(try await !storeHolds(Self.secret))
     }
 
-    @Test("M8: what was kept is erased later, by the name or the number of the account")
+    @Test("M8: what was kept is erased later, by the name or the number of the account", .onSQLite)
     func later() async throws {
         for _ in 0..<2 {
             let ben = try await api.cloud.accounts.add(named: "ben")
@@ -320,7 +322,7 @@ struct ErasureTests {
         #expect(try await api.cloud.store.read { try $0.awaitedUpload(tokenHash: hash) } == nil)
     }
 
-    @Test("M8: what an older version saved for an erased person is found and erased")
+    @Test("M8: what an older version saved for an erased person is found and erased", .onSQLite)
     func leftBehind() async throws {
         let ben = try await api.cloud.accounts.add(named: "ben")
         _ = try await fill(as: ben)

@@ -3,6 +3,7 @@ import GRDB
 import TestSupport
 import Testing
 import TidebellCore
+@testable import TidebellSQL
 @testable import TidebellSQLite
 import TidebellScheduling
 import TidebellServer
@@ -159,7 +160,8 @@ import TidebellWire
     }
 
     @Test(
-        "An index that disagrees with its records is found by a check, and right again once dropped and built"
+        "An index that disagrees with its records is found by a check, and right again once dropped and built",
+        .onSQLite
     )
     func disagreeing() async throws {
         let api = try await makeAPI()
@@ -173,7 +175,7 @@ import TidebellWire
         #expect(try problems() == [])
         let index = try #require(try await indexes(api).first)
         try await api.cloud.store.write(.everything) { transaction in
-            let transaction = try #require(transaction as? SQLiteTransaction)
+            let transaction = try #require(transaction as? SQLTransaction)
             try transaction.connection.run(
                 """
                 DELETE FROM field_index_entry WHERE field_index = ?

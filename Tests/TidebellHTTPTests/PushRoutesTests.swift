@@ -89,6 +89,7 @@ struct CourierTests {
 
     @Test(
         "M6: a database that waits without a change is passed over, and leaves the queue after a while; its next change is notified",
+        .onSQLite,
         arguments: [0, 2000])
     func waitingWithoutChange(entriesSince: Int) async throws {
         let api = try await TestAPI()

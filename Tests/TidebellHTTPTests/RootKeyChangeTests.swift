@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
@@ -128,7 +129,9 @@ struct RootKeyChangeTests {
         withExtendedLifetime(api) {}
     }
 
-    @Test("A change that is stopped after any step goes on; no server starts before its end")
+    @Test(
+        "A change that is stopped after any step goes on; no server starts before its end",
+        .onSQLite)
     func stopped() async throws {
         let (api, _) = try await makeCloud()
         var steps = 1
@@ -235,7 +238,9 @@ struct RootKeyChangeTests {
         withExtendedLifetime(api) {}
     }
 
-    @Test("A key is made where its file is not there; an old backup opens with the old key only")
+    @Test(
+        "A key is made where its file is not there; an old backup opens with the old key only",
+        .onSQLite)
     func madeKey() async throws {
         let (api, _) = try await makeCloud()
         let data = DataFolder(api.folder)
@@ -262,7 +267,9 @@ struct RootKeyChangeTests {
         withExtendedLifetime(api) {}
     }
 
-    @Test("A cloud that is served, that is none, or that has no root key yet is left alone")
+    @Test(
+        "A cloud that is served, that is none, or that has no root key yet is left alone", .onSQLite
+    )
     func notPossible() async throws {
         let api = try await TestAPI()
         func sentence(_ folder: URL) async throws -> String {

@@ -154,7 +154,7 @@ struct ServerTests {
     }
 
     @Test(
-        "TOK-22: maintenance removes old tombstones, and tokens from before them expire",
+        "TOK-22: maintenance removes old tombstones, and tokens from before them expire", .onSQLite,
         arguments: [false, true])
     func maintenance(whileAnotherStepFails isBroken: Bool) async throws {
         let api = try await TestAPI()

@@ -7,11 +7,12 @@ import TidebellPush
 import TidebellScheduling
 import TidebellWire
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 @testable import TidebellServer
 
 /// Checks of a store in which something is shared.
-@Suite("Checks of shares") struct ShareCheckTests {
+@Suite("Checks of shares", .onSQLite) struct ShareCheckTests {
     /// A change of a sound store, and what the check is to find, where.
     struct Damage: Sendable, CustomTestStringConvertible {
         var sql: String
@@ -151,7 +152,7 @@ import TidebellWire
         let api = try await makeCloud()
         #expect(try problems(of: api) == [])
         try await api.cloud.store.write(.everything) { transaction in
-            let transaction = try #require(transaction as? SQLiteTransaction)
+            let transaction = try #require(transaction as? SQLTransaction)
             try transaction.connection.run(damage.sql)
         }
         let found = try problems(of: api)

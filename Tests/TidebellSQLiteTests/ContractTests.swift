@@ -4,6 +4,7 @@ import Testing
 import TidebellCore
 import TidebellTestStores
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 
 @Suite("SQLite keeps the store contract")

@@ -4,6 +4,7 @@ import Testing
 import TidebellCore
 import TidebellWire
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 
 @Suite("Commits after which listeners are looked at")
@@ -19,15 +20,15 @@ struct EndedAccessTests {
         let noon = Instant(rawValue: 1_800_000_000_000)
         let session = SessionID(rawValue: "one")
         func endsAccess(
-            _ body: @escaping @Sendable (SQLiteTransaction) throws -> Void
+            _ body: @escaping @Sendable (SQLTransaction) throws -> Void
         ) async throws -> Bool {
             try await store.write(.everything) { transaction in
-                let transaction = try #require(transaction as? SQLiteTransaction)
+                let transaction = try #require(transaction as? SQLTransaction)
                 try body(transaction)
                 return transaction.hasEndedAccess
             }
         }
-        let begin: @Sendable (SQLiteTransaction) throws -> Void = { transaction in
+        let begin: @Sendable (SQLTransaction) throws -> Void = { transaction in
             let account =
                 try transaction.account(named: "anna")
                 ?? transaction.createAccount(named: "anna", at: noon)

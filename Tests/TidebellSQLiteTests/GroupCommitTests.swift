@@ -9,6 +9,7 @@ import Testing
 import TidebellCore
 import TidebellWire
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 
 @Suite("Group commit", .hangs)
@@ -53,7 +54,7 @@ struct GroupCommitTests {
         #expect(kelvin == letter)
         try await withStore { store in
             let found = try await store.write(.everything) { transaction in
-                let transaction = try #require(transaction as? SQLiteTransaction)
+                let transaction = try #require(transaction as? SQLTransaction)
                 try transaction.makeZone(letter, in: key)
                 let database = try transaction.makeDatabase(key).id
                 return try [letter, kelvin].map {
@@ -71,11 +72,11 @@ struct GroupCommitTests {
         let key = DatabaseKey(container: container, scope: .private, owner: UserID(rawValue: 1))
         /// Reads, writes and reads again, and compares with what stands in the tables.
         @Sendable func step(
-            in store: SQLiteStore, _ body: @escaping @Sendable (SQLiteTransaction) throws -> Void
+            in store: SQLiteStore, _ body: @escaping @Sendable (SQLTransaction) throws -> Void
         ) async throws {
             try await store.write(.everything) { transaction in
-                let transaction = try #require(transaction as? SQLiteTransaction)
-                let stored = SQLiteReader(transaction.connection, .short)
+                let transaction = try #require(transaction as? SQLTransaction)
+                let stored = SQLReader(transaction.connection, .short)
                 func compare() throws {
                     let database = try stored.database(key)
                     #expect(try transaction.database(key) == database)
@@ -97,7 +98,7 @@ struct GroupCommitTests {
                 try body(transaction)
             }
         }
-        let steps: [@Sendable (SQLiteTransaction) throws -> Void] = [
+        let steps: [@Sendable (SQLTransaction) throws -> Void] = [
             { try $0.makeZone("diary", in: key) },
             { try $0.change("diary", in: key) },
             { transaction in
@@ -417,7 +418,7 @@ struct GroupCommitTests {
                         do {
                             try await store.write(.everything) { transaction in
                                 _ = try transaction.createAccount(named: name, at: .noon)
-                                let transaction = try #require(transaction as? SQLiteTransaction)
+                                let transaction = try #require(transaction as? SQLTransaction)
                                 guard name == "damaged" else { return }
                                 // Also a body that thinks it can go on.
                                 _ = transaction.connection.damaged("a page", "SELECT 1")
@@ -453,7 +454,7 @@ struct GroupCommitTests {
                             try await store.write(.everything) { transaction in
                                 runs.note(number)
                                 _ = try transaction.createAccount(named: "\(number)", at: .noon)
-                                let transaction = try #require(transaction as? SQLiteTransaction)
+                                let transaction = try #require(transaction as? SQLTransaction)
                                 guard number >= sound else { return }
                                 throw transaction.connection.damaged("a page", "SELECT 1")
                             }
@@ -506,7 +507,7 @@ private func withStore(
     try await SQLiteEngine().remove(store)
 }
 
-extension SQLiteTransaction {
+extension SQLTransaction {
     /// Creates a zone at the next position of a database.
     fileprivate func makeZone(_ name: String, in key: DatabaseKey) throws {
         let database = try makeDatabase(key).id

@@ -2,6 +2,7 @@
 import TestSupport
 import Testing
 import TidebellCore
+import TidebellSQL
 import TidebellWire
 
 @testable import TidebellSQLite
@@ -46,7 +47,7 @@ struct IdleDatabasesTests {
 
     private func queue(of store: SQLiteStore) async throws -> Queue {
         try await store.read { reader in
-            let connection = try #require(reader as? SQLiteReader).connection
+            let connection = try #require(reader as? SQLReader).connection
             return Queue(
                 databases: try connection.rows("SELECT database FROM outbox_queue ORDER BY turn") {
                     try $0.value(0)

@@ -6,6 +6,7 @@ import TidebellCore
 import TidebellScheduling
 import TidebellWire
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 
 @Suite("A store that came back from an older moment")
@@ -360,7 +361,7 @@ final class LostLifeTests {
         _ = try await change(store)
         _ = try await change(store, at: 60, of: 2)
         try await store.write(.everything) { transaction in
-            let transaction = try #require(transaction as? SQLiteTransaction)
+            let transaction = try #require(transaction as? SQLTransaction)
             try transaction.connection.run("DELETE FROM database WHERE owner = 2")
         }
         try put(try await kill(store))

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import TidebellCore
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 
 @Suite("When a store mends itself", .hangs)
@@ -23,7 +24,7 @@ final class MendingTests {
     private func makeUnsound(_ statements: String...) async throws {
         let store = try SQLiteStore.open(at: path)
         try await store.write(.everything) { transaction in
-            let connection = try #require(transaction as? SQLiteTransaction).connection
+            let connection = try #require(transaction as? SQLTransaction).connection
             for statement in statements { try connection.run(statement) }
             try connection.run(
                 """
@@ -232,7 +233,7 @@ private func read(
         }
         guard run <= times else { return run }
         meet()
-        let connection = try #require(reader as? SQLiteReader).connection
+        let connection = try #require(reader as? SQLReader).connection
         throw connection.damaged("a page", "SELECT name FROM record")
     }
 }

@@ -4,6 +4,7 @@ import GRDB
 import StoreConformance
 import TidebellCore
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 
 /// Stores in folders of their own below the temporary folder.

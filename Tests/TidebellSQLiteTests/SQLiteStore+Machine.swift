@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellSQL
 import TidebellSQLite
 import TidebellScheduling
 

@@ -4,6 +4,7 @@ import Testing
 import TidebellCore
 import TidebellWire
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 
 @Suite("Scopes of tables")

@@ -8,6 +8,7 @@ import Testing
 import TidebellCore
 import TidebellScheduling
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 
 @Suite("Disks that are full, files that are gone, and who checkpoints", .hangs)

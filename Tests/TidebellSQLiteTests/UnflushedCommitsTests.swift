@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 import TidebellCore
+import TidebellSQL
 
 @testable import TidebellSQLite
 
@@ -44,7 +45,7 @@ struct UnflushedCommitsTests {
     }
 
     private static func isFlushed(_ transaction: any StoreTransaction) throws -> Bool {
-        let connection = try #require(transaction as? SQLiteTransaction).connection
+        let connection = try #require(transaction as? SQLTransaction).connection.sqlite
         // Not as a statement that is kept, which returns what it did when it was prepared.
         return try Int.fetchOne(connection.database, sql: "PRAGMA synchronous") == 2
     }

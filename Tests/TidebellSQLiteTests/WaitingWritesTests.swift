@@ -2,6 +2,7 @@
 import Testing
 import TidebellCore
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 
 @Suite("Writes that wait for a transaction")
@@ -39,6 +40,6 @@ private final class Write: WaitingWrite {
 
     init(of caller: AccountID?) { self.caller = caller }
 
-    func run(in transaction: SQLiteTransaction) {}
+    func run(in transaction: SQLTransaction) {}
     func finish(_ error: (any Error)?) {}
 }

@@ -12,6 +12,10 @@ package enum StorePurpose: Sendable, Hashable {
 
 /// Opens stores of one engine.
 package protocol StoreFactory: Sendable {
+    /// Whether the store is a file of the data folder. Otherwise the folder has only the root key, and the
+    /// files of records.
+    var isInDataFolder: Bool { get }
+
     /// Opens the store of a data folder, made with the folder if there is none.
     ///
     /// A new store gets an identity of `randomness`. One that is opened for serving and came
@@ -24,6 +28,8 @@ package protocol StoreFactory: Sendable {
 }
 
 extension StoreFactory {
+    package var isInDataFolder: Bool { true }
+
     /// Opens the store of a data folder, with the default bounds.
     package func open(
         in folder: URL, for purpose: StorePurpose, time: Time, randomness: Randomness

@@ -10,6 +10,12 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
     case otherSchema(path: String, version: Int, supported: Int)
     /// The file or its folder cannot be created or written.
     case unwritable(path: String, reason: String)
+    /// The database that has the store cannot be reached or used.
+    case unreachable(reason: String)
+    /// A copy of a store into it was begun and did not end.
+    case unfinishedCopy(path: String)
+    /// The cloud was copied to another store, and is served there.
+    case migrated(path: String)
     /// The file is a store, but parts of it are lost.
     case damaged(path: String, reason: String)
     /// There is no room for a copy of the store.
@@ -44,6 +50,14 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
                 + "once, which migrates it, or use the Tidebell that wrote it."
         case .unwritable(let path, let reason):
             "'\(path)' cannot be written: \(reason)."
+        case .unreachable(let reason):
+            "the store cannot be opened: \(reason)."
+        case .unfinishedCopy(let path):
+            "a migration into '\(path)' did not end; run the same tidebell migrate again, which goes "
+                + "on where it was."
+        case .migrated(let path):
+            "the cloud in '\(path)' was migrated to another store (tidebell migrate), and is served from "
+                + "there."
         case .damaged(let path, let reason):
             "'\(path)' is damaged (\(reason)); restore it from a backup."
         case .noRoom(let path):

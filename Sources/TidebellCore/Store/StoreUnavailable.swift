@@ -6,7 +6,7 @@ package import TidebellWire
 package struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is in the way.
     package enum Cause: String, Sendable, Hashable, CaseIterable {
-        case diskIsFull, diskFails, isLocked, isReadOnly, isGone
+        case diskIsFull, diskFails, isLocked, isReadOnly, isGone, isUnreachable
     }
 
     /// Seconds after which it may be tried again.
@@ -30,6 +30,8 @@ package struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConverti
         case .isLocked: "another program is using the server's store; nothing was stored, try again"
         case .isReadOnly:
             "the server's store cannot be written; nothing was stored, try again later"
+        case .isUnreachable:
+            "the server's database cannot be reached; try again later"
         case .isGone:
             "files of the server's store were removed; its operator must bring them back or start "
                 + "the server again"

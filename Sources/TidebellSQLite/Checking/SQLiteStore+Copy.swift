@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 package import TidebellCore
+import TidebellSQL
 
 extension SQLiteStore {
     /// Copies the store at `path`, as it is at one moment, to a file that does not exist
@@ -100,8 +101,8 @@ extension SQLiteStore {
 
     private static func removeDeletedZones(from database: Database, at now: Instant) throws {
         try database.inTransaction {
-            let transaction = SQLiteTransaction(Connection(database))
-            let limit = SQLiteTransaction.rowsRemovedAtOnce
+            let transaction = SQLTransaction(Connection(database))
+            let limit = SQLTransaction.rowsRemovedAtOnce
             while try transaction.removeDeletedZones(limit: limit, at: now) > 0 {}
             return .commit
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellSQL
 
 /// Which records hold a file, for whoever must do something about it.
 package struct FileHolders: Sendable {

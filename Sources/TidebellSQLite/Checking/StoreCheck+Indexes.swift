@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellSQL
 
 extension StoreCheck {
     /// Records whose entries are looked up together.
@@ -9,7 +10,7 @@ extension StoreCheck {
     /// Whether indexes have what is in records, and nothing else.
     mutating func checkIndexes() throws {
         // An older version has none.
-        guard try connection.database.tableExists("field_index") else { return }
+        guard try connection.hasTable("field_index") else { return }
         let indexes: [FieldIndexID] = try connection.rows(
             """
             SELECT field_index.id FROM field_index JOIN zone ON zone.key = field_index.zone
@@ -17,7 +18,7 @@ extension StoreCheck {
             """
         ) { try $0.value(0) }
         for id in indexes {
-            guard let index = try SQLiteReader(connection, .short).fieldIndex(id) else { continue }
+            guard let index = try SQLReader(connection, .short).fieldIndex(id) else { continue }
             try check(index)
         }
     }
@@ -58,7 +59,7 @@ extension StoreCheck {
         var entries: [FieldIndexEntry] = []
         var (count, last) = (0, cursor)
         var isComplete = true
-        try SQLiteReader(connection, .short).scanRecords(
+        try SQLReader(connection, .short).scanRecords(
             of: index.recordType, in: [index.zone], after: cursor
         ) { record, zone in
             guard count < Self.recordsTogether else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 package import TidebellCore
+import TidebellSQL
 
 extension StoreCheck {
     /// Keys that are read at once.
@@ -17,7 +18,7 @@ extension StoreCheck {
             defer { try? queue.close() }
             try queue.read { database in
                 let check = StoreCheck(Connection(database))
-                let reader = SQLiteReader(check.connection, .short)
+                let reader = SQLReader(check.connection, .short)
                 var last: ZoneKey?
                 while true {
                     let keys = try reader.zoneKeys(

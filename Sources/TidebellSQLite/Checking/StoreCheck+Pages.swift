@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellSQL
 import TidebellWire
 
 /// What stands on pages that cannot be read, and the records around it.

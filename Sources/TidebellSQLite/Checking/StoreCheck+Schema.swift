@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellSQL
 
 /// What must hold before anything of a store is relied on that somebody else may have
 /// written: its tables are those of this Tidebell, its numbers can be counted on from, its

@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 import TidebellCore
+import TidebellSQL
 import TidebellWire
 
 /// Looks through a whole store for what is not as it must be, at one moment of it, and
@@ -131,7 +132,7 @@ package struct StoreCheck {
 
     /// What the store has about its keys, as far as its version keeps it.
     private mutating func addKeys() throws {
-        let reader = SQLiteReader(connection, .short)
+        let reader = SQLReader(connection, .short)
         // Versions before 8 kept the secret elsewhere, those before 9 had one root key for good.
         let version = findings.schemaVersion
         if version >= 8 { findings.hasSecret = try reader.storeSecret() != nil }
@@ -220,7 +221,7 @@ package struct StoreCheck {
         _ stored: StoredSubscription, under first: SubscriptionTerm, _ serial: Int64
     ) throws -> Bool {
         // An older version has no further ones.
-        guard try connection.database.tableExists("subscription_term"), first != .none else {
+        guard try connection.hasTable("subscription_term"), first != .none else {
             return true
         }
         let further = Set(

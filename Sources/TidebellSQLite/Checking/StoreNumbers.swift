@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellSQL
 
-/// Which numbers a store may hold: all that it counts on from, or adds up, must leave room
-/// for that.
-enum StoreNumbers {
+extension StoreNumbers {
     /// Beyond all that a server gives out: 1024 numbers for each millisecond since 1970 are
     /// a thousand times less.
     static let limit: Int64 = 1 << 60
-    /// What the moments of a record may be: the clocks of servers are wrong by years, not by
-    /// millennia.
-    static let moments = -(Int64(1) << 48)...(Int64(1) << 48)
-    /// What a record may take with its files.
-    static let recordBytes = 0...(Int64(1) << 40)
 
     /// A sum in SQL that does not overflow, whatever the numbers are.
     static func sum(_ column: String) -> String { "CAST(total(\(column)) AS INTEGER)" }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellSQL
 
 /// One thing that holds in every store, as the SQL that finds where it does not: rows of
 /// zone key, record name and detail, each of which may be NULL.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import GRDBSQLite
+import TidebellCore
+import TidebellSQL
 
 /// A connection on which statements run, each prepared once and kept.
 ///
@@ -9,7 +11,7 @@ import GRDBSQLite
 /// columns and its fields are copied once this way.
 ///
 /// Only valid inside the access that gave its `database`.
-final class Connection {
+final class Connection: SQLConnection {
     /// GRDB's side of the connection.
     let database: Database
     /// The first error of SQLite since ``forgetFailure()``.
@@ -25,10 +27,10 @@ final class Connection {
     /// transaction that met damage, and to commit it.
     private(set) var damage: DatabaseError?
 
-    /// What the writes of the transaction have read; nil outside of one that several share.
     var memory: GroupMemory?
-    /// Whether what runs leaves the memory true.
-    private var isRemembering = false
+    var isRemembering = false
+    /// What the statement that steps now stands on.
+    private let row = SQLiteRow()
 
     private var knownNumbering: Numbering?
 
@@ -57,14 +59,6 @@ final class Connection {
         damage = nil
     }
 
-    /// Runs what writes to none of the tables that the memory is about, or tells it what.
-    func remembering<Result>(_ body: () throws -> Result) rethrows -> Result {
-        let earlier = isRemembering
-        isRemembering = true
-        defer { isRemembering = earlier }
-        return try body()
-    }
-
     /// How many rows the last statement that changes any has changed.
     var changeCount: Int { database.changesCount }
 
@@ -73,57 +67,6 @@ final class Connection {
 
     /// Whether a transaction is open; SQLite ends it by itself after some errors.
     var isInTransaction: Bool { database.isInsideTransaction }
-
-    /// Runs a statement whose rows, if any, do not matter.
-    func run(_ sql: String, _ values: any Bindable...) throws {
-        try run(sql, values: values)
-    }
-
-    /// Runs a statement with any number of values, whose rows do not matter.
-    func run(_ sql: String, values: [any Bindable]) throws {
-        try step(sql, values) { _ in true }
-    }
-
-    /// Returns what `read` makes of each row.
-    func rows<Element>(
-        _ sql: String, _ values: any Bindable..., read: (Columns) throws -> Element
-    ) throws -> [Element] {
-        var elements: [Element] = []
-        try step(sql, values) { columns in
-            elements.append(try read(columns))
-            return true
-        }
-        return elements
-    }
-
-    /// Returns what `read` makes of the first row, or nil if there is none.
-    func first<Element>(
-        _ sql: String, _ values: any Bindable..., read: (Columns) throws -> Element
-    ) throws -> Element? {
-        var element: Element?
-        try step(sql, values) { columns in
-            // The statement is stepped to its end all the same: one with
-            // RETURNING has not happened before.
-            if element == nil { element = try read(columns) }
-            return true
-        }
-        return element
-    }
-
-    /// Calls `body` with each row until it returns false; `body` runs no
-    /// statements.
-    func each(
-        _ sql: String, _ values: any Bindable..., body: (Columns) throws -> Bool
-    ) throws {
-        try step(sql, values, body)
-    }
-
-    /// Calls `body` likewise, with any number of values.
-    func each(
-        _ sql: String, values: [any Bindable], body: (Columns) throws -> Bool
-    ) throws {
-        try step(sql, values, body)
-    }
 
     /// Ends a transaction that has read only.
     func endRead() {
@@ -135,9 +78,8 @@ final class Connection {
         }
     }
 
-    /// Returns what `read`, which must change nothing, returns; nil where that stands on a
-    /// damaged page. Such a failure undoes nothing. NB: SQLite refuses to write in a
-    /// transaction that met damage, until it ends; it may go on reading.
+    // NB: SQLite refuses to write in a transaction that met damage, until it ends; it may go on
+    // reading.
     func unlessDamaged<Value>(_ read: () throws -> Value) throws -> Value? {
         let earlier = failure
         do {
@@ -148,7 +90,7 @@ final class Connection {
         }
     }
 
-    private func step(
+    func step(
         _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Bool
     ) throws {
         let statement = try database.cachedStatement(sql: sql).sqliteStatement
@@ -156,25 +98,51 @@ final class Connection {
             hasWritten = true
             if !isRemembering { memory?.forget() }
         }
+        // Whoever reads a row may run another statement.
+        let outer = row.statement
+        row.statement = statement
         defer {
+            row.statement = outer
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
         }
         var index: Int32 = 0
         for value in values {
             index += 1
-            let code = value.bind(to: statement, at: index)
+            let code = value.sqlValue.bind(to: statement, at: index)
             guard code == SQLITE_OK else { throw failed(code, sql) }
         }
         while true {
             switch sqlite3_step(statement) {
             case SQLITE_ROW:
-                guard try body(Columns(statement: statement)) else { return }
+                guard try body(Columns(of: row)) else { return }
             case SQLITE_DONE: return
             case let code: throw failed(code, sql)
             }
         }
     }
+
+    func lastNumber(of table: String) throws -> Int64 {
+        try first("SELECT seq FROM sqlite_sequence WHERE name = ?", table) { $0.int(0) } ?? 0
+    }
+
+    func takeNumbers(_ count: Int, of table: String) throws -> [Int64] {
+        let last = try first(
+            "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ? RETURNING seq", count, table
+        ) { $0.int(0) }
+        guard let last else { preconditionFailure("\(table) never gave a number") }
+        return Array(last - Int64(count) + 1..<last + 1)
+    }
+
+    func hasTable(_ name: String) throws -> Bool { try database.tableExists(name) }
+
+    func isOwn(_ error: any Error) -> Bool { error is DatabaseError }
+
+    func isDamage(_ error: any Error) -> Bool {
+        if case DatabaseError.SQLITE_CORRUPT = error { true } else { false }
+    }
+
+    func damage(_ message: String) -> any Error { row.damage(message) }
 
     private func failed(_ code: Int32, _ sql: String) -> DatabaseError {
         let code = ResultCode(rawValue: code)
@@ -186,8 +154,7 @@ final class Connection {
         return error
     }
 
-    /// Returns what to throw where a row that was read cannot be right.
-    func damaged(_ message: String, _ sql: String) -> DatabaseError {
+    func damaged(_ message: String, _ sql: String) -> any Error {
         let error = DatabaseError(resultCode: .SQLITE_CORRUPT, message: message, sql: sql)
         note(error)
         return error
@@ -196,5 +163,15 @@ final class Connection {
     private func note(_ error: DatabaseError) {
         failure = failure ?? error
         if error.resultCode == .SQLITE_CORRUPT { damage = damage ?? error }
+    }
+}
+
+extension SQLConnection {
+    /// The connection of SQLite that it is: a store hands out no others.
+    var sqlite: Connection {
+        guard let connection = self as? Connection else {
+            preconditionFailure("a SQLite store has connections of its own only")
+        }
+        return connection
     }
 }

@@ -2,6 +2,7 @@
 import GRDB
 import Synchronization
 import TidebellCore
+import TidebellSQL
 import TidebellWire
 
 /// Runs writes in transactions that all who wait share, so that they share the
@@ -127,7 +128,7 @@ final class GroupCommit: Sendable {
     func flush(on connection: Connection) {
         guard !files.areReplaced else { return }
         do {
-            try SQLiteTransaction(connection).removeReservation()
+            try SQLTransaction(connection).removeReservation()
             note?.noteCommit(nil, unflushed.lastNotification, quietChanges: nil)
         } catch {}
     }
@@ -216,7 +217,7 @@ final class GroupCommit: Sendable {
                 guard let write = rest.first, !write.runsAlone || ran.isEmpty else { break }
                 rest.removeFirst()
                 ran.append(write)
-                let transaction = SQLiteTransaction(connection, leases: leases, scopes: scopes)
+                let transaction = SQLTransaction(connection, leases: leases, scopes: scopes)
                 let failure = try attempt(
                     write, in: transaction, alone: begun.eachAlone || write.runsAlone,
                     on: connection)
@@ -247,7 +248,7 @@ final class GroupCommit: Sendable {
                 return Rest(writes: ran[...] + rest, eachAlone: begun.eachAlone, isFlushed: true)
             }
             if hasQuietChange {
-                quietChanges = try SQLiteTransaction(connection).countQuietChange()
+                quietChanges = try SQLTransaction(connection).countQuietChange()
             }
             try connection.run("COMMIT")
             // Nothing is acknowledged that only this process can still read.
@@ -307,7 +308,7 @@ final class GroupCommit: Sendable {
     /// Nearly all writes succeed or are refused before they write, so that the first attempt has no
     /// savepoint: it costs two statements and a copy of each page that is written.
     private func attempt(
-        _ write: any WaitingWrite, in transaction: SQLiteTransaction, alone: Bool,
+        _ write: any WaitingWrite, in transaction: SQLTransaction, alone: Bool,
         on connection: Connection
     ) throws -> (any Error)? {
         connection.forgetFailure()

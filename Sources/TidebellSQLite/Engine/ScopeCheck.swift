@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellSQL
 import TidebellWire
 
 /// Fails a step that writes outside of the scope it named: in debug builds, and so in tests.
@@ -9,7 +10,7 @@ import TidebellWire
 /// cannot be missed: temporary triggers of the writer connection ask ``ScopeRules`` of every row.
 ///
 /// `@unchecked Sendable`: used on the queue of the writer connection only.
-final class ScopeCheck: @unchecked Sendable {
+final class ScopeCheck: StepScopes, @unchecked Sendable {
     /// Whether stores are checked.
     static var isOn: Bool {
         #if DEBUG
@@ -35,7 +36,7 @@ final class ScopeCheck: @unchecked Sendable {
     }
 
     /// Notes that a step begins.
-    func begin(_ scope: StoreScope, in reader: some SQLiteReading) throws {
+    func begin(_ scope: StoreScope, in reader: some SQLReading) throws {
         self.scope = scope
         key =
             switch scope {

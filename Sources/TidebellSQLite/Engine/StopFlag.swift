@@ -2,6 +2,7 @@
 import GRDB
 import GRDBSQLite
 import Synchronization
+import TidebellSQL
 
 /// Signals statements to end, also to one that looks through a whole table.
 final class StopFlag: Sendable {

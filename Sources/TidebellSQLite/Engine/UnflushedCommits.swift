@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellSQL
 
 /// Commits that are not flushed to the disk: the next one that is flushed makes them durable, too.
 ///
@@ -74,7 +75,7 @@ final class UnflushedCommits: @unchecked Sendable {
     /// Reserves numbers in a transaction that is flushed, where the next unflushed ones need some.
     func reserve(
         after notification: NotificationSequence, for write: any WaitingWrite,
-        in transaction: SQLiteTransaction
+        in transaction: SQLTransaction
     ) throws -> NotificationSequence? {
         guard isPossible, write.durability == .eventual,
             reserved.rawValue - notification.rawValue < Self.numbersReserved / 2
@@ -92,7 +93,7 @@ final class UnflushedCommits: @unchecked Sendable {
     }
 }
 
-extension SQLiteTransaction {
+extension SQLTransaction {
     /// Under which name the reservation stands in SQLite's table of numbers given last.
     private static let reservationName = "reserved_notification"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import GRDBSQLite
+import TidebellSQL
 
 /// Keeps SQLite's write-ahead log short.
 ///

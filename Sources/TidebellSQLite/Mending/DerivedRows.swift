@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellSQL
 import TidebellWire
 
 /// The rows of a table that repeat what stands in records: which records they refer
@@ -166,7 +167,7 @@ struct DerivedRows {
             try writer.run(
                 "DELETE FROM asset_use WHERE zone = ? AND record = ? AND content = ?", zone,
                 record, row.text)
-            try SQLiteTransaction(writer).markUnused(
+            try SQLTransaction(writer).markUnused(
                 AssetContent(rawValue: row.text), since: latestMoment())
         }
     }

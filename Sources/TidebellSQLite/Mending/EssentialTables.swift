@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellSQL
 
 /// Tables of which a lost row means that somebody known becomes a stranger, or a zone nothing:
 /// a server that is about to start looks through them whole, and serves none that is damaged.

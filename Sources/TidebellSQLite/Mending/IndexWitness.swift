@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellSQL
 
 /// An index of a table, as a witness of what the table's rows were.
 struct IndexWitness {

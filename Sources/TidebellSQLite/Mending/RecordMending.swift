@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellSQL
 import TidebellWire
 
 /// Fills a table of records that was made anew, from what can be read of the old one.

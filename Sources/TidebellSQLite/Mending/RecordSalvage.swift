@@ -2,6 +2,7 @@
 import GRDB
 import Synchronization
 import TidebellCore
+import TidebellSQL
 
 /// Reads a table of records of which pages are damaged: every record that SQLite still
 /// reaches, in the order of the table.

@@ -2,6 +2,7 @@
 import GRDB
 import Synchronization
 import TidebellCore
+import TidebellSQL
 
 /// When a store that is served mends itself.
 final class StoreMender: Sendable {
@@ -73,7 +74,7 @@ extension SQLiteStore {
                     guard mender.generation == generation else { return .mendedByOthers }
                     guard mender.mayLook else { return .none }
                     return .looked(
-                        try Self.mended(transaction.connection, at: pool.path, until: stop))
+                        try Self.mended(transaction.connection.sqlite, at: pool.path, until: stop))
                 }
             } onCancel: {
                 stop.raise()
@@ -99,15 +100,15 @@ extension SQLiteStore {
         guard isServing else { return }
         let tables = EssentialTables.whileServing
         let unsound = try await read(.long) { reader in
-            guard let reader = reader as? SQLiteReader else { return [String]() }
-            return try EssentialTables.unsound(among: tables, on: reader.connection)
+            guard let reader = reader as? SQLReader else { return [String]() }
+            return try EssentialTables.unsound(among: tables, on: reader.connection.sqlite)
         }
         guard !unsound.isEmpty else { return }
         let mend = try await writeAlone { [pool, mender] transaction in
             let queue = try DatabaseQueue(path: pool.path, configuration: Self.onlyReading)
             defer { try? queue.close() }
             return try queue.inDatabase { database in
-                let (writer, reader) = (transaction.connection, Connection(database))
+                let (writer, reader) = (transaction.connection.sqlite, Connection(database))
                 return try reader.stopping(at: mender.end) {
                     try EssentialTables(writer: writer, reader: reader, path: pool.path)
                         .mended(unsound)

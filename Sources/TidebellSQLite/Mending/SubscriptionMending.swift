@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellSQL
 
 /// Fills a table of subscriptions that was made anew, from what can be read of the old one.
 ///

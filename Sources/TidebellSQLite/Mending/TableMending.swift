@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellSQL
 
 /// Makes tables anew of which pages are damaged, with everything in them that can be read.
 ///
@@ -26,7 +27,7 @@ struct TableMending {
     func run() throws -> StoreMend? {
         var mend = StoreMend()
         // A copy of an older version lacks the later ones.
-        let tables = try Self.tables.filter { try writer.database.tableExists($0) }
+        let tables = try Self.tables.filter { try writer.hasTable($0) }
         for table in try tables.filter({ try !Self.isSound($0, on: reader) }) {
             try makeAnew(table)
             mend.tables.append(table)
@@ -89,7 +90,7 @@ struct TableMending {
 
     /// Files all subscriptions anew, those of an older version under the terms of today.
     private func fileSubscriptions() throws {
-        guard try writer.database.tableExists("subscription_term") else { return }
+        guard try writer.hasTable("subscription_term") else { return }
         try makeAnew("subscription_term")
         var start = SubscriptionSerial.start
         while true {

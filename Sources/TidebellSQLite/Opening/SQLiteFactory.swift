@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Foundation
 package import TidebellCore
+package import TidebellSQL
 package import TidebellScheduling
 
 /// Keeps the store in one file of the data folder.

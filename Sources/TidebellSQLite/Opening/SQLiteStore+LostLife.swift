@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellSQL
 
 extension SQLiteStore {
     /// What is found out about a store while it is opened, before and after SQLite looks at it.
@@ -16,7 +17,7 @@ extension SQLiteStore {
         /// Compares the open store with its note, begins a new life where it came back from an
         /// older moment, and notes how far it is; a command only sees what life it is.
         func settle(
-            _ transaction: SQLiteTransaction, identity: UInt64, at now: () -> Instant
+            _ transaction: SQLTransaction, identity: UInt64, at now: () -> Instant
         ) throws -> Bool {
             guard let note else { return false }
             guard note.isServers else {

@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 package import TidebellCore
+package import TidebellSQL
 package import TidebellScheduling
 
 extension SQLiteStore {
@@ -53,7 +54,7 @@ extension SQLiteStore {
                 try makeDurable(database)
                 log.attach(to: database)
                 if server != nil { try settleEssentialTables(database, at: path, troubles) }
-                let transaction = SQLiteTransaction(Connection(database))
+                let transaction = SQLTransaction(Connection(database))
                 if server != nil {
                     if let reason = try transaction.numberOutOfBounds() {
                         throw StoreOpenError.damaged(path: path, reason: reason)

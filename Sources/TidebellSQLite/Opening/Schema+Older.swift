@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellSQL
 
 /// What older versions of the store had otherwise, as SQL that brings it to the present: the
 /// walk through the tables is in `Schema+Migration.swift`.

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-
-/// The latest change of a database.
-struct LatestChange: Sendable, Hashable {
-    var database: DatabaseID
-    var position: Position
-}
+import TidebellSQL
 
 /// How far a store has come, as far as it can be compared with how far it had come before.
 struct StoreProgress: Sendable, Hashable {

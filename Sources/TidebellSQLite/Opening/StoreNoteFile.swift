@@ -2,6 +2,7 @@
 import Foundation
 import Synchronization
 import TidebellCore
+import TidebellSQL
 
 /// The notes of a store's newest state, in the file that is also ``ServerLock``'s.
 ///

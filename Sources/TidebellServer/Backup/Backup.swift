@@ -54,6 +54,7 @@ package struct Backup {
     package static func make(
         of data: DataFolder, to destination: URL, at now: Instant, _ options: Options = Options()
     ) throws -> BackupManifest {
+        try data.checkIsInFolder(for: "backup")
         try data.checkIsNotLost()
         guard data.hasStore else {
             throw OperatorError("There is no cloud in \(data.url.path).")

@@ -19,6 +19,7 @@ package enum CloudCheck {
     package static func run(
         _ data: DataFolder, rootKey: RootKeySource = .dataFolder, at now: Instant
     ) throws -> StoreFindings {
+        try data.checkIsInFolder(for: "check")
         try data.checkIsNotLost()
         guard data.hasStore else {
             throw OperatorError("There is no cloud in \(data.url.path).")

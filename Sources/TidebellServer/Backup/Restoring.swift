@@ -40,6 +40,7 @@ package struct Restoring {
         reporting report: (String) -> Void = { _ in }, moved: @escaping () throws -> Void = {}
     ) async throws -> Outcome {
         let restoring = Restoring(backup: backup, data: data)
+        try data.checkIsInFolder(for: "restore")
         do {
             try data.checkMayBeRead()
             try restoring.takeBack(reporting: report)

@@ -10,11 +10,11 @@ struct TestStoresTests {
     @Test("A setting that names no engine fails and lists which there are")
     func unknown() {
         let error = #expect(throws: (any Error).self) {
-            try TestStores.factory(named: "postgres+twice")
+            try TestStores.factory(named: "oracle+twice")
         }
         #expect(
             "\(error.map { "\($0)" } ?? "")"
-                == "there is no store engine 'postgres'; there is 'sqlite'.")
+                == "there is no store engine 'oracle'; there is 'sqlite'.")
     }
 
     private func withRepeatingStore(_ body: (any OpenedStore) async throws -> Void) async throws {

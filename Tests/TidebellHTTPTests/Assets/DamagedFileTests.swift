@@ -5,6 +5,7 @@ import TidebellCore
 import TidebellHTTP
 import TidebellWire
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 import TidebellServer
 import TestSupport
@@ -87,7 +88,7 @@ struct DamagedFileTests {
     )
     func impossibleSize(size: Int64) async throws {
         try await api.cloud.store.write(.everything) { transaction in
-            let transaction = try #require(transaction as? SQLiteTransaction)
+            let transaction = try #require(transaction as? SQLTransaction)
             try transaction.connection.run("UPDATE asset SET size = ?", size)
         }
         #expect(try await api.download(asset).status == 500)

@@ -4,6 +4,7 @@ import TidebellTestStores
 import Testing
 import TidebellCore
 
+@testable import TidebellSQL
 @testable import TidebellSQLite
 import GRDB
 
@@ -33,7 +34,7 @@ struct StorePages {
     init(closing store: any Store) async throws {
         let store = try #require(store.engine as? SQLiteStore)
         roots = try await store.read { reader in
-            let reader = try #require(reader as? SQLiteReader)
+            let reader = try #require(reader as? SQLReader)
             let rows = try reader.connection.rows("SELECT name, rootpage FROM sqlite_schema") {
                 ($0.text(0), Int($0.int(1)))
             }

@@ -9,7 +9,7 @@ import TidebellWire
 import Logging
 
 /// Damaged bytes in the outbox hold up nothing else.
-@Suite(.hangs) struct DamageTests {
+@Suite(.hangs, .onSQLite) struct DamageTests {
     private func file(of world: World) -> URL {
         world.folder.appending(path: SQLiteFactory.fileName)
     }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
 import Foundation
+import TestSupport
 import Testing
 import TidebellTesting
 
 @Suite("Snapshots, fixtures and beginning anew", .finishesClouds)
 struct SnapshotTests {
     @Test(
-        "a restored cloud holds what it held: users made since are gone, devices work and are notified"
+        "a restored cloud holds what it held: users made since are gone, devices work and are notified",
+        .onSQLite
     )
     func restore() async throws {
         let home = try await Household()
@@ -39,7 +41,7 @@ struct SnapshotTests {
         FinishedClouds.add(home.cloud, late)
     }
 
-    @Test("a snapshot can be restored more than once, each time the same")
+    @Test("a snapshot can be restored more than once, each time the same", .onSQLite)
     func restoredTwice() async throws {
         let cloud = try await TestCloud()
         let phone = try await cloud.device(user: "anna")

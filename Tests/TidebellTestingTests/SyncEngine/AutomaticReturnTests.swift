@@ -5,7 +5,9 @@ import Testing
 import TidebellTesting
 
 /// The server comes back from an older moment while engines that sync by themselves listen.
-@Suite("Engines that sync by themselves, and a server that came back from an older moment", .hangs)
+@Suite(
+    "Engines that sync by themselves, and a server that came back from an older moment", .hangs,
+    .onSQLite)
 struct AutomaticReturnTests {
     /// An app that never calls for a sync.
     private struct App {

@@ -6,7 +6,7 @@ import TidebellTesting
 
 /// The server comes back from an older moment: every device ends equal to it, without a hand,
 /// and what was not sent yet is not lost.
-@Suite("Devices of a server that came back from an older moment", .hangs)
+@Suite("Devices of a server that came back from an older moment", .hangs, .onSQLite)
 struct LostLifeTests {
     /// One app on one device.
     private struct App {

@@ -37,7 +37,7 @@ struct SyncWalkTests {
     }
 
     @Test(
-        "H6: so they do when the server comes back from an older moment in between",
+        "H6: so they do when the server comes back from an older moment in between", .onSQLite,
         arguments: 101...112 as ClosedRange<UInt64>
     )
     func olderMoment(seed: UInt64) async throws {

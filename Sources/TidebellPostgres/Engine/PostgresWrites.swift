@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Synchronization
+import TidebellCore
+import TidebellPostgresClient
+import TidebellSQL
+import TidebellScheduling
+import TidebellWire
+
+/// Nobody knows whether a commit has happened: its connection was lost, and no server could be asked.
+/// Its writes must not run again.
+struct UnsettledCommit: Error, CustomStringConvertible {
+    /// Why no server could be asked.
+    var cause: any Error
+    var description: String {
+        "The connection was lost in a commit, which may have happened or not: \(cause)"
+    }
+}
+
+/// There is no connection to write on, and nothing was begun.
+private struct Unreachable: Error {
+    var cause: any Error
+}
+
+/// Runs writes in transactions that those who wait share, on one connection.
+///
+/// Like that of SQLite: nobody waits for company, callers take turns, and each write fails alone,
+/// here always in a savepoint, which is sent with the statement behind it and costs no round trip.
+final class PostgresWrites: @unchecked Sendable {
+    // Sendable: what is not behind the lock is touched on the queue only.
+
+    /// The most writes in one transaction: a server keeps track of 64 savepoints without
+    /// looking them up.
+    static let writesPerCommit = 32
+    /// Seconds after which one who was turned away may come back.
+    static let retryAfter = 1.0
+    /// How often a transaction begins anew that met a conflict, or lost its server before it committed.
+    static let mostAttempts = 5
+
+    /// What commits signal.
+    struct Signals {
+        let outbox = OutboxSignal()
+        let access = OutboxSignal()
+        let unsettled = OutboxSignal()
+    }
+
+    private struct State {
+        var waiting = WaitingWrites()
+        var isDraining = false
+        var isClosed = false
+    }
+
+    let signals = Signals()
+    private let state = Mutex(State())
+    /// Held while a drain is queued, so that none is behind ``close()``.
+    private let queuing = Mutex(())
+    private let queue = DispatchQueue(label: "tidebell.postgres.writer")
+    private let connections: WriterConnections
+    private let statements: PostgresStatements
+    private let leases: QueueLeases
+    private let troubles: StoreTroubles
+    private let bounds: StoreBounds
+    private let elapsed: @Sendable () -> Duration
+
+    /// The name of this process among those that write, and of its last write.
+    private let writer: Int64
+    private var lastWrite: Int64 = 0
+    /// The last one that was acknowledged.
+    private var acknowledged: Int64 = 0
+    private var connection: PostgresConnection?
+
+    /// Creates a queue that takes over a connection.
+    init(
+        _ connection: PostgresConnection, named writer: Int64, connections: WriterConnections,
+        statements: PostgresStatements, leases: QueueLeases, troubles: StoreTroubles,
+        bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
+    ) {
+        self.connection = connection
+        self.writer = writer
+        self.connections = connections
+        self.statements = statements
+        self.leases = leases
+        self.troubles = troubles
+        self.bounds = bounds
+        self.elapsed = elapsed
+    }
+
+    /// Takes a write, which is finished later; at once, with an error, when too many wait or the
+    /// store is closed.
+    func submit(_ write: any WaitingWrite) {
+        let refusal = queuing.withLock { _ -> (any Error)? in
+            let (refusal, startsDrain) = enter(write)
+            if startsDrain { queue.async { self.drain() } }
+            return refusal
+        }
+        if let refusal { write.finish(refusal) }
+    }
+
+    private func enter(_ write: any WaitingWrite) -> (refusal: (any Error)?, startsDrain: Bool) {
+        state.withLock { state in
+            guard !state.isClosed else { return (PostgresPool.Refusal.closed, false) }
+            guard state.waiting.count < bounds.waitingWrites else {
+                return (Self.tooManyWaiting(bounds.waitingWrites, .waitingWrites), false)
+            }
+            let most = bounds.waitingWritesPerCaller
+            if let caller = write.caller, state.waiting.count(of: caller) >= most {
+                return (Self.tooManyWaiting(ofCaller: most), false)
+            }
+            state.waiting.enter(write)
+            defer { state.isDraining = true }
+            return (nil, !state.isDraining)
+        }
+    }
+
+    /// Refuses further writes, does those that wait, and closes the connection.
+    func close() async {
+        queuing.withLock { _ in state.withLock { $0.isClosed = true } }
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                forgetWriter()
+                connection?.close()
+                connection = nil
+                continuation.resume()
+            }
+        }
+        signals.outbox.finish()
+        signals.access.finish()
+        signals.unsettled.finish()
+    }
+
+    /// What calls get that come when too many wait.
+    static func tooManyWaiting(_ count: Int, _ bound: WireError.Bound) -> WireError {
+        WireError(
+            .tryAgainLater,
+            "\(count) requests wait for the store already (\(bound.rawValue)): try again",
+            retryAfter: retryAfter
+        ).naming(bound)
+    }
+
+    /// What a caller gets of whom too many writes wait.
+    static func tooManyWaiting(ofCaller count: Int) -> WireError {
+        WireError(
+            .throttled,
+            "\(count) of your requests wait for the store already (waitingWritesPerCaller): send "
+                + "fewer at a time",
+            retryAfter: retryAfter
+        ).naming(.waitingWritesPerCaller)
+    }
+
+    // MARK: - On the queue
+
+    private func drain() {
+        while let first = nextWrite(orEnd: true) {
+            var again = [first]
+            var attempts = 0
+            while !again.isEmpty {
+                attempts += 1
+                again = commit(
+                    again, takesMore: attempts == 1, isLast: attempts == Self.mostAttempts)
+            }
+        }
+    }
+
+    /// Takes the write whose turn it is.
+    private func nextWrite(orEnd endsDrain: Bool = false) -> (any WaitingWrite)? {
+        state.withLock { state in
+            let write = state.waiting.next()
+            if write == nil, endsDrain { state.isDraining = false }
+            return write
+        }
+    }
+
+    /// Where a transaction has got to.
+    private struct Running {
+        /// What waits for its commit.
+        var done: [any WaitingWrite] = []
+        var signalsOutbox = false
+        var endsAccess = false
+        var leavesUnsettled = false
+    }
+
+    /// Runs writes in one transaction, and as many of those that wait as it has time for, and finishes
+    /// them; returns those that have to run again.
+    private func commit(
+        _ writes: [any WaitingWrite], takesMore: Bool, isLast: Bool
+    ) -> [any WaitingWrite] {
+        var rest = writes[...]
+        var running = Running()
+        do {
+            let connection = try usableConnection()
+            let scopes = ScopeLocks(connection)
+            let statements = StoreConnection(connection, self.statements)
+            statements.memory = GroupMemory()
+            let end = elapsed() + bounds.commitTime
+            connection.enqueue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+            while let write = rest.popFirst() ?? next(takesMore, running, before: end) {
+                running.done.append(write)
+                let failure = try run(write, on: statements, connection, scopes, &running)
+                guard let failure else { continue }
+                running.done.removeLast()
+                let meant = StoreUnavailable.meant(by: failure)
+                troubles.note(meant)
+                write.finish(meant)
+            }
+            try finish(running, on: connection)
+            return []
+        } catch {
+            connection?.rollback()
+            let affected = running.done + rest
+            if !isLast, Self.isConflict(error) { return affected }
+            let meant = StoreUnavailable.meant(by: (error as? Unreachable)?.cause ?? error)
+            troubles.note(meant)
+            for write in affected { write.finish(meant) }
+            return []
+        }
+    }
+
+    private func next(
+        _ takesMore: Bool, _ running: Running, before end: Duration
+    ) -> (any WaitingWrite)? {
+        guard takesMore, running.done.count < Self.writesPerCommit, elapsed() < end else {
+            return nil
+        }
+        return nextWrite()
+    }
+
+    /// Runs a write in a savepoint; returns why it failed alone, and throws what fails the transaction.
+    private func run(
+        _ write: any WaitingWrite, on statements: StoreConnection,
+        _ connection: PostgresConnection, _ scopes: ScopeLocks, _ running: inout Running
+    ) throws -> (any Error)? {
+        statements.forgetFailure()
+        connection.enqueue("SAVEPOINT write")
+        let transaction = SQLTransaction(statements, leases: leases, scopes: scopes)
+        do {
+            try write.run(in: transaction)
+            if let failure = statements.failure { throw failure }
+            connection.enqueue("RELEASE SAVEPOINT write")
+            // A write that waits for a deferred error would fail the others.
+            try connection.sync()
+        } catch {
+            // What was sent without a wait may have failed, too, and what follows would be skipped.
+            try? connection.sync()
+            let failure = statements.failure ?? error
+            if Self.isConflict(failure) || connection.failure != nil { throw failure }
+            statements.memory?.forget()
+            // Locks that were taken in the savepoint go with it.
+            scopes.forget()
+            connection.enqueue("ROLLBACK TO SAVEPOINT write")
+            try connection.sync()
+            return failure
+        }
+        if transaction.hasAppendedOutbox { running.signalsOutbox = true }
+        if transaction.hasEndedAccess { running.endsAccess = true }
+        if transaction.hasUnsettled { running.leavesUnsettled = true }
+        return nil
+    }
+
+    /// Commits, and finishes what ran.
+    private func finish(_ running: Running, on connection: PostgresConnection) throws {
+        guard !running.done.isEmpty else { return connection.rollback() }
+        // A name is never used twice: what was lost with its connection may still be committed.
+        lastWrite += 1
+        connection.enqueue(
+            """
+            INSERT INTO store_writer (id, last_write) VALUES ($1, $2)
+            ON CONFLICT (id) DO UPDATE SET last_write = excluded.last_write
+            """,
+            [.int64(writer), .int64(lastWrite)])
+        switch connection.commit() {
+        case .committed: break
+        case .notCommitted(let error): throw error
+        case .unknown(let error):
+            connection.close()
+            guard try isCommitted(lastWrite) else { throw error }
+        }
+        acknowledged = lastWrite
+        troubles.noteSuccess()
+        for write in running.done { write.finish(nil) }
+        if running.signalsOutbox { signals.outbox.yield() }
+        if running.endsAccess { signals.access.yield() }
+        if running.leavesUnsettled { signals.unsettled.yield() }
+    }
+
+    /// Whether a write was committed whose server did not say so. Waits for what may still be under
+    /// way: it holds the row. Throws ``UnsettledCommit`` where no server tells it.
+    private func isCommitted(_ name: Int64) throws -> Bool {
+        var attempt = 0
+        while true {
+            attempt += 1
+            do {
+                return try connections.lastWrite(of: writer) == name
+            } catch {
+                guard attempt < Pause.attempts, Self.isConflict(error) else {
+                    throw UnsettledCommit(cause: error)
+                }
+                Pause.before(attempt: attempt)
+            }
+        }
+    }
+
+    /// The connection, or another where it was lost. Where none is to be had, those that wait get the
+    /// error, too: each would wait as long for it.
+    private func usableConnection() throws -> PostgresConnection {
+        if let connection, connection.failure == nil { return connection }
+        do {
+            let opened = try connections.reopen(after: acknowledged, of: writer)
+            connection = opened
+            return opened
+        } catch {
+            let meant = StoreUnavailable.meant(by: error)
+            troubles.note(meant)
+            while let write = nextWrite() { write.finish(meant) }
+            throw Unreachable(cause: error)
+        }
+    }
+
+    /// Removes the row of this process's writes.
+    private func forgetWriter() {
+        guard let connection, connection.failure == nil else { return }
+        // One that stays is of no use, and of no harm.
+        _ = try? connection.execute("DELETE FROM store_writer WHERE id = $1", [.int64(writer)])
+    }
+
+    /// Whether the same may succeed when it is run again: it did nothing wrong, and nothing of it is there.
+    private static func isConflict(_ error: any Error) -> Bool {
+        switch (error as? PostgresError)?.kind {
+        case .serializationFailure, .deadlock, .connectionLost, .unavailable: true
+        default: false
+        }
+    }
+}

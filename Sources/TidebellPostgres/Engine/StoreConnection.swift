@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellPostgresClient
+import TidebellSQL
+
+/// A part of the store that is not what it can be.
+struct PostgresDamage: Error, CustomStringConvertible {
+    var message: String
+    var sql: String?
+
+    var description: String { sql.map { "\(message) in: \($0)" } ?? message }
+}
+
+/// A connection on which the statements of a store run.
+///
+/// One whose rows matter is one round trip, which takes along what was sent before it without a wait: the
+/// BEGIN of its transaction, and the statements that only write.
+final class StoreConnection: SQLConnection {
+    private let connection: PostgresConnection
+    private let statements: PostgresStatements
+    private let row = StoreRow()
+    private var isStepping = false
+
+    /// The first error of the server since ``forgetFailure()``, or damage that was met: the
+    /// transaction has failed, whatever its body made of that.
+    private(set) var failure: (any Error)?
+
+    var memory: GroupMemory?
+    var isRemembering = false
+
+    /// Runs statements on a connection.
+    init(_ connection: PostgresConnection, _ statements: PostgresStatements) {
+        self.connection = connection
+        self.statements = statements
+    }
+
+    /// Forgets what failed, before another write.
+    func forgetFailure() { failure = nil }
+
+    func numbering() throws -> Numbering {
+        Numbering(notifications: .ahead, outboxes: .shared)
+    }
+
+    func send(_ sql: String, _ values: [any Bindable]) throws {
+        let (sql, values) = spell(sql, values)
+        connection.enqueue(sql, values)
+    }
+
+    func step(
+        _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Bool
+    ) throws {
+        let (sql, values) = spell(sql, values)
+        var goesOn = true
+        try reading {
+            try connection.rows(sql, values) { found in
+                guard goesOn else { return }
+                row.row = found
+                defer { row.row = nil }
+                goesOn = try body(Columns(of: row))
+            }
+        }
+    }
+
+    /// With a cursor: whoever stops early gets no more rows than the next few, whatever the statement finds.
+    func scan(
+        _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Bool
+    ) throws {
+        let (sql, values) = spell(sql, values)
+        connection.enqueue("DECLARE scan NO SCROLL CURSOR FOR \(sql)", values)
+        var limit = Self.firstRows
+        var goesOn = true
+        // An error of the server's ends the cursor with the transaction.
+        defer { if failure == nil { connection.enqueue("CLOSE scan") } }
+        while goesOn {
+            var found = 0
+            try reading {
+                try connection.rows("FETCH \(limit) FROM scan") { row in
+                    found += 1
+                    guard goesOn else { return }
+                    self.row.row = row
+                    defer { self.row.row = nil }
+                    goesOn = try body(Columns(of: self.row))
+                }
+            }
+            if found < limit { break }
+            limit = min(limit * 2, Self.mostRows)
+        }
+    }
+
+    /// Rows that a scan reads at first, and at most at once: some are records with all their fields.
+    private static let firstRows = 32
+    private static let mostRows = 256
+
+    /// Runs what reads rows, and notes its failure.
+    private func reading(_ body: () throws -> Void) throws {
+        isStepping = true
+        defer { isStepping = false }
+        do {
+            try body()
+        } catch {
+            if error is PostgresError { failure = failure ?? error }
+            throw error
+        }
+    }
+
+    /// Returns a statement as PostgreSQL gets it, and notes what it may change.
+    private func spell(
+        _ sql: String, _ values: [any Bindable]
+    ) -> (sql: String, values: [PostgresValue]) {
+        precondition(!isStepping, "a statement runs while the rows of another are read")
+        let values = values.map(\.sqlValue)
+        let statement = statements.statement(sql, values)
+        if statement.isWriting, !isRemembering { memory?.forget() }
+        return (statement.sql, statement.parameters.map { $0.value(of: values) })
+    }
+
+    var lastInsertedID: Int64 {
+        var number: Int64 = 0
+        do {
+            try connection.rows("SELECT lastval()") { number = $0.int(0) }
+        } catch {
+            // The transaction has failed, and what was to be made of the number with it.
+            failure = failure ?? error
+        }
+        return number
+    }
+
+    func lastNumber(of table: String) throws -> Int64 {
+        let sequence = try Self.sequence(of: table)
+        var number: Int64 = 0
+        try connection.rows(
+            "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM \(sequence)"
+        ) { number = $0.int(0) }
+        return number
+    }
+
+    func takeNumbers(_ count: Int, of table: String) throws -> [Int64] {
+        var numbers: [Int64] = []
+        try connection.rows(
+            "SELECT nextval('\(Self.sequence(of: table))') FROM generate_series(1, $1)",
+            [.int64(Int64(count))]
+        ) { numbers.append($0.int(0)) }
+        return numbers
+    }
+
+    /// What numbers the rows of a table.
+    private static func sequence(of table: String) throws -> String {
+        guard let sequence = PostgresSchema.sequences[table] else {
+            throw PostgresDamage(message: "\(table) gives no numbers")
+        }
+        return sequence
+    }
+
+    /// All tables are made at once.
+    func hasTable(_ name: String) throws -> Bool { true }
+
+    func isOwn(_ error: any Error) -> Bool { error is PostgresError || error is PostgresDamage }
+
+    /// A server that cannot read a page says so by codes of its own (XX001, XX002).
+    func isDamage(_ error: any Error) -> Bool {
+        if let error = error as? PostgresError { return ["XX001", "XX002"].contains(error.code) }
+        return error is PostgresDamage
+    }
+
+    func damage(_ message: String) -> any Error { row.damage(message) }
+
+    func damaged(_ message: String, _ sql: String) -> any Error {
+        let damage = PostgresDamage(message: message, sql: sql)
+        failure = failure ?? damage
+        return damage
+    }
+
+    /// A transaction in which a statement failed reads nothing more: there is no second look.
+    func unlessDamaged<Value>(_ read: () throws -> Value) throws -> Value? { try read() }
+}
+
+/// The row that a statement stands on.
+private final class StoreRow: SQLRow {
+    /// Nil where none steps.
+    var row: PostgresRow?
+
+    func int(_ column: Int32) -> Int64 { row?.int(Int(column)) ?? 0 }
+
+    func buffer(_ column: Int32) -> UnsafeRawBufferPointer? {
+        guard let row, !row.isNull(Int(column)) else { return nil }
+        return row.bytes(Int(column))
+    }
+
+    func isNull(_ column: Int32) -> Bool { row?.isNull(Int(column)) ?? true }
+
+    func damage(_ message: String) -> any Error { PostgresDamage(message: message) }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TidebellCore
+import TidebellPostgresClient
+
+/// Makes the connections on which a store is written: one at a time, which holds the serving lock.
+final class WriterConnections: Sendable {
+    /// How long the lock of a connection that was lost is waited for: its server notices by itself that
+    /// nobody is there.
+    private static let lockTimeout = "10s"
+    /// The same at a start, when the server that is there may be another one's.
+    private static let firstLockTimeout = "2s"
+
+    private struct State {
+        /// What the store was when it was opened.
+        var known: StoreMark?
+        /// Who held the lock last.
+        var holder: Int32 = 0
+        /// Why it is never opened again.
+        var refusal: StoreOpenError?
+    }
+
+    private let address: PostgresAddress
+    private let purpose: StorePurpose
+    private let state = Mutex(State())
+
+    init(_ address: PostgresAddress, for purpose: StorePurpose) {
+        self.address = address
+        self.purpose = purpose
+    }
+
+    /// Takes the lock on the first connection.
+    func begin(on connection: PostgresConnection) throws {
+        try hold(on: connection, for: Self.firstLockTimeout)
+    }
+
+    /// Notes what the store is, before it is served.
+    func note(_ mark: StoreMark) { state.withLock { $0.known = mark } }
+
+    /// Notes that it began a new life.
+    func note(_ incarnation: Incarnation) {
+        state.withLock { $0.known?.incarnation = incarnation.rawValue }
+    }
+
+    /// Makes another connection after one was lost, if the store is still what it was: not that of another
+    /// history, or another server's since, or one that lacks the write that was acknowledged last.
+    func reopen(after acknowledged: Int64, of writer: Int64) throws -> PostgresConnection {
+        if let refusal = state.withLock(\.refusal) { throw refusal }
+        let connection = try PostgresConnection(address)
+        guard purpose == .serving else { return connection }
+        if case let lost = state.withLock(\.holder), lost != 0 {
+            // Its number may be another's by now, on a server that was restarted: then it is not one of ours.
+            _ = try connection.execute(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE pid = $1 AND pid IN (
+                    SELECT pid FROM pg_locks
+                    WHERE locktype = 'advisory' AND objsubid = 1
+                        AND (classid::bigint << 32 | objid::bigint) = $2
+                )
+                """, [.int64(Int64(lost)), .int64(PostgresSchema.servingLock)])
+        }
+        try hold(on: connection, for: Self.lockTimeout)
+        let mark = try StoreMark(on: connection)
+        var last: Int64 = 0
+        try connection.rows(
+            "SELECT last_write FROM store_writer WHERE id = $1", [.int64(writer)]
+        ) { last = $0.int(0) }
+        let known = state.withLock(\.known)
+        guard mark == known, last >= acknowledged else {
+            let refusal = StoreOpenError.unreachable(
+                reason:
+                    "the database is not what it was when this server began (it was failed over, restored "
+                    + "or served by another server); restart this server")
+            state.withLock { $0.refusal = refusal }
+            connection.close()
+            throw refusal
+        }
+        return connection
+    }
+
+    /// Reads the name of a writer's last write, when what it had under way has ended; nil where its row
+    /// is gone. What is read is as durable as what is acknowledged.
+    func lastWrite(of writer: Int64) throws -> Int64 {
+        let connection = try PostgresConnection(address)
+        defer { connection.close() }
+        connection.enqueue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+        var last: Int64?
+        try connection.rows(
+            "UPDATE store_writer SET last_write = last_write WHERE id = $1 RETURNING last_write",
+            [.int64(writer)]
+        ) { last = $0.int(0) }
+        guard let last else {
+            throw StoreOpenError.unreachable(reason: "the row of its writes is gone")
+        }
+        switch connection.commit() {
+        case .committed: return last
+        case .notCommitted(let error), .unknown(let error): throw error
+        }
+    }
+
+    private func hold(on connection: PostgresConnection, for timeout: String) throws {
+        guard purpose == .serving else { return }
+        try connection.holdServingLock(for: timeout, at: address)
+        state.withLock { $0.holder = connection.serverProcess }
+    }
+}
+
+extension PostgresConnection {
+    /// Takes the lock of whoever serves a store, for as long as the connection lasts.
+    func holdServingLock(for timeout: String, at address: PostgresAddress) throws {
+        do {
+            try execute("SET lock_timeout = '\(timeout)'")
+            try execute("SELECT pg_advisory_lock($1)", [.int64(PostgresSchema.servingLock)])
+            try execute("SET lock_timeout = 0")
+        } catch let error as PostgresError where error.code == "55P03" {
+            throw StoreOpenError.inUse(path: address.description)
+        }
+    }
+}
+
+/// What tells a store from what it was before, or from another one.
+struct StoreMark: Sendable, Hashable {
+    var identity: Int64 = 0
+    var incarnation: Int64 = 0
+    var version: Int64 = 0
+    var lineage = ""
+
+    /// Reads that of a store.
+    init(on connection: PostgresConnection) throws {
+        try connection.rows(
+            """
+            SELECT identity, incarnation, version, (\(StoreLineage.current))
+            FROM store CROSS JOIN tidebell_schema
+            """
+        ) { row in
+            (identity, incarnation) = (row.int(0), row.int(1))
+            (version, lineage) = (row.int(2), row.string(3))
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TidebellCore
+package import TidebellPostgresClient
+import TidebellSQL
+package import TidebellScheduling
+
+extension PostgresStore {
+    /// Connections for reads that may take long, so that they never keep the others from one.
+    private static let longReaders = 2
+
+    /// Opens the store in a database of PostgreSQL, made there if the database is empty.
+    ///
+    /// Whoever opens it for serving holds it alone, as long as its connection lasts. Blocks while it
+    /// connects.
+    ///
+    /// - Parameter readers: Connections that read at the same time, beside the one that writes.
+    package static func open(
+        at address: PostgresAddress, for purpose: StorePurpose = .serving,
+        bounds: StoreBounds = StoreBounds(), readers: Int = 8, time: Time, randomness: Randomness
+    ) throws(StoreOpenError) -> PostgresStore {
+        do {
+            let writer = Int64(bitPattern: randomness.makeNumber())
+            let connection = try PostgresConnection(address)
+            let version = try PostgresSchema.prepare(
+                connection, identity: Int64(bitPattern: randomness.makeNumber()))
+            guard version == PostgresSchema.version else {
+                throw PostgresSchema.refusal(of: version, at: address)
+            }
+            let connections = WriterConnections(address, for: purpose)
+            try connections.begin(on: connection)
+            let statements = PostgresStatements()
+            let cameBackOlder =
+                try purpose == .serving
+                && StoreLineage.settle(connection, statements, at: time.now())
+            try connection.execute(
+                "INSERT INTO store_writer (id, last_write) VALUES ($1, 0)", [.int64(writer)])
+            let mark = try StoreMark(on: connection)
+            connections.note(mark)
+            let leases = QueueLeases()
+            let troubles = StoreTroubles(elapsed: time.elapsed)
+            let writes = PostgresWrites(
+                connection, named: writer, connections: connections, statements: statements,
+                leases: leases, troubles: troubles, bounds: bounds, elapsed: time.elapsed)
+            func pool(of connections: Int) -> PostgresPool {
+                PostgresPool(
+                    address,
+                    limits: PostgresPool.Limits(
+                        connections: connections, waiting: bounds.waitingReads, statements: 512),
+                    time: time, randomness: randomness)
+            }
+            return PostgresStore(
+                identity: UInt64(bitPattern: mark.identity),
+                incarnation: Incarnation(rawValue: mark.incarnation), cameBackOlder: cameBackOlder,
+                connections: connections, pool: pool(of: readers),
+                longPool: pool(of: longReaders), writes: writes, leases: leases,
+                statements: statements, troubles: troubles, bounds: bounds)
+        } catch let error as StoreOpenError {
+            throw error
+        } catch {
+            throw .unreachable(reason: "\(error)")
+        }
+    }
+}
+
+extension SQLTransaction {
+    /// How many numbers a life may give out in a millisecond, on the average.
+    private static let numbersPerMillisecond: Int64 = 1024
+    /// What it adds to numbers that are ahead of the clock.
+    private static let leap: Int64 = 1 << 40
+
+    /// Begins a new life, in which no number comes again that the lost one may have given out.
+    func beginNewLife(at now: Instant) throws -> Incarnation {
+        let begun = try incarnation().next(at: now)
+        let clock = now.rawValue * Self.numbersPerMillisecond
+        for (table, sequence) in PostgresSchema.sequences.sorted(by: { $0.key < $1.key }) {
+            let last = try connection.lastNumber(of: table)
+            try connection.run(
+                "SELECT setval('\(sequence)', ?)", last < clock ? clock : last + Self.leap)
+        }
+        try connection.run(
+            """
+            UPDATE database SET head =
+                CASE WHEN head < ?1 THEN ?1 ELSE head + ?2 END
+            """,
+            now.rawValue + Self.changesAheadOfClock, Self.changesAheadOfClock)
+        try connection.run(
+            "UPDATE store SET incarnation = ?, notification_floor = ? WHERE id = 1",
+            begun, try lastNotificationNumber())
+        return begun
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+package import TidebellCore
+import TidebellPostgresClient
+import TidebellSQL
+import TidebellScheduling
+import TidebellWire
+
+/// The engine that keeps a store in a database of PostgreSQL.
+///
+/// One process serves it: leases, and hints of commits, are in that process.
+package final class PostgresStore: OpenedStore {
+    package let identity: UInt64
+    package let cameBackOlder: Bool
+    package let troubles: StoreTroubles
+
+    package var incarnation: Incarnation {
+        Incarnation(rawValue: currentIncarnation.load(ordering: .relaxed))
+    }
+
+    private let currentIncarnation: Atomic<Int64>
+    private let connections: WriterConnections
+    private let pool: PostgresPool
+    private let longPool: PostgresPool
+    private let writes: PostgresWrites
+    private let statements: PostgresStatements
+    private let leases: QueueLeases
+    private let bounds: StoreBounds
+
+    /// Takes over what ``open(at:for:bounds:time:randomness:)`` found.
+    init(
+        identity: UInt64, incarnation: Incarnation, cameBackOlder: Bool,
+        connections: WriterConnections, pool: PostgresPool, longPool: PostgresPool,
+        writes: PostgresWrites, leases: QueueLeases, statements: PostgresStatements,
+        troubles: StoreTroubles, bounds: StoreBounds
+    ) {
+        self.identity = identity
+        self.cameBackOlder = cameBackOlder
+        currentIncarnation = Atomic(incarnation.rawValue)
+        self.connections = connections
+        self.pool = pool
+        self.longPool = longPool
+        self.writes = writes
+        self.statements = statements
+        self.leases = leases
+        self.troubles = troubles
+        self.bounds = bounds
+    }
+
+    package func writeInSteps<Result: Sendable>(
+        for caller: AccountID?, durability: Durability,
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            writes.submit(PendingWrite(for: caller, durability: durability, body, continuation))
+        }
+    }
+
+    package func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        try await read(.short, body)
+    }
+
+    package func read<Result: Sendable>(
+        _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        do {
+            let pool = length == .long ? longPool : pool
+            return try await pool.run(.read) { [statements] connection in
+                // Sent with the first statement.
+                connection.enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                return try body(SQLReader(StoreConnection(connection, statements), length))
+            }
+        } catch PostgresPool.Refusal.tooManyWaiting {
+            throw PostgresWrites.tooManyWaiting(bounds.waitingReads, .waitingReads)
+        } catch {
+            let error = StoreUnavailable.meant(by: error)
+            troubles.note(error)
+            throw error
+        }
+    }
+
+    package func outboxCommits() -> AsyncStream<Void> { writes.signals.outbox.stream() }
+
+    package func accessCommits() -> AsyncStream<Void> { writes.signals.access.stream() }
+
+    package func unsettledCommits() -> AsyncStream<Void> { writes.signals.unsettled.stream() }
+
+    package func claimOutboxes<Pending: Sendable>(
+        _ claim: LeaseClaim,
+        reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
+    ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
+        let outboxes = leases.outboxes
+        return try await read { reader in
+            while true {
+                // All that are held may stand before the first that is not.
+                let limit = claim.limit + outboxes.count
+                let queue = try reader.queuedDatabases(limit: limit)
+                let isWhole = queue.count < limit
+                let claimed = outboxes.claim(claim, from: queue, isWhole: isWhole)
+                guard claimed.leases.isEmpty else {
+                    // Nothing fails from here on, so that no lease is lost.
+                    return (claimed, body(claimed.leases, reader))
+                }
+                if isWhole { return (claimed, nil) }
+            }
+        }
+    }
+
+    package func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) {
+        self.leases.outboxes.take(leases)
+    }
+
+    package func claimDeliveries(
+        _ claim: LeaseClaim, in queue: DeliveryQueue
+    ) async throws -> ClaimedLeases<DeliveryPointer> {
+        let leases = leases.deliveries(in: queue, at: claim.now)
+        while true {
+            let limit = claim.limit + leases.count
+            let waiting = try await read { try $0.queuedDeliveries(in: queue, limit: limit) }
+            let isWhole = waiting.count < limit
+            let claimed = leases.claim(claim, from: waiting, isWhole: isWhole)
+            if isWhole || !claimed.leases.isEmpty { return claimed }
+        }
+    }
+
+    package func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) {
+        self.leases.takeDeliveries(leases)
+    }
+
+    /// Begins a new life past what is known of the lost one.
+    package func beginNewIncarnation(at now: Instant) async throws {
+        let begun = try await write(.everything) { transaction throws in
+            guard let transaction = transaction as? SQLTransaction else {
+                preconditionFailure("a PostgreSQL store hands out transactions of its own only")
+            }
+            return try transaction.beginNewLife(at: now)
+        }
+        connections.note(begun)
+        currentIncarnation.store(begun.rawValue, ordering: .relaxed)
+    }
+
+    package func close() async throws {
+        await writes.close()
+        await pool.close()
+        await longPool.close()
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+package import TidebellCore
+
+/// Who holds what of the queues, in memory: one process serves the file, so a claim costs no
+/// flush, and with the process its leases are gone.
+package final class QueueLeases: Sendable {
+    /// Nobody holds anything.
+    package init() {}
+
+    /// The databases with pending changes. One that failed is given out alone, so that it fails
+    /// no pass over others.
+    package let outboxes = Leases<DatabaseID>(givesFailedAlone: true)
+    /// What routes have to deliver, by queue.
+    private let deliveries = Mutex<[DeliveryQueue: Leases<DeliveryPointer>]>([:])
+
+    /// The leases of a queue, for a claim.
+    package func deliveries(in queue: DeliveryQueue, at now: Instant) -> Leases<DeliveryPointer> {
+        deliveries.withLock { tables in
+            if let known = tables[queue] { return known }
+            // What failed of webhooks that were removed: nobody claims there any more.
+            tables = tables.filter { !$0.value.isAbandoned(at: now) }
+            let new = Leases<DeliveryPointer>(givesFailedAlone: false)
+            tables[queue] = new
+            return new
+        }
+    }
+
+    /// Takes leases back.
+    package func takeDeliveries(_ returned: [ReturnedLease<DeliveryPointer>]) {
+        let tables = deliveries.withLock { $0 }
+        for (queue, leases) in Dictionary(grouping: returned, by: \.lease.key.queue) {
+            tables[queue]?.take(leases)
+        }
+    }
+}
+
+/// Who holds which entry of a queue.
+package final class Leases<Key: Hashable & Sendable>: Sendable {
+    private struct Entry {
+        /// Nil where it was given back after a failure.
+        var holder: LeaseHolder?
+        var since: Instant
+        var vestingAt: Instant
+        var failures: Int
+
+        func isVested(at now: Instant) -> Bool { now >= vestingAt || now < since }
+    }
+
+    private struct State {
+        var entries: [Key: Entry] = [:]
+        /// Whether the latest claim got an entry that failed before.
+        var gaveFailed = false
+
+        /// Forgets entries that left the queue in another way than by being done.
+        mutating func forgetVested(except queue: [Key], at now: Instant) {
+            guard !entries.isEmpty else { return }
+            let queued = Set(queue)
+            entries = entries.filter {
+                queued.contains($0.key) || ($0.value.holder != nil && !$0.value.isVested(at: now))
+            }
+        }
+    }
+
+    private let givesFailedAlone: Bool
+    private let state = Mutex(State())
+
+    /// Creates a table in which nobody holds anything.
+    init(givesFailedAlone: Bool) {
+        self.givesFailedAlone = givesFailedAlone
+    }
+
+    /// How many entries are held, or failed: so many of a queue may be passed over.
+    package var count: Int { state.withLock { $0.entries.count } }
+
+    /// Whether all entries could be claimed, and nobody did. A table without any is about to
+    /// be used.
+    func isAbandoned(at now: Instant) -> Bool {
+        state.withLock { state in
+            !state.entries.isEmpty && state.entries.values.allSatisfy { $0.isVested(at: now) }
+        }
+    }
+
+    /// Claims entries of the queue, given in the order of their turns.
+    ///
+    /// - Parameter isWhole: Whether there are no others in the queue.
+    package func claim(_ claim: LeaseClaim, from queue: [Key], isWhole: Bool) -> ClaimedLeases<Key>
+    {
+        state.withLock { state in
+            if isWhole { state.forgetVested(except: queue, at: claim.now) }
+            var free: [Key] = []
+            var failed: (key: Key, vestingAt: Instant)?
+            var next: Instant?
+            for key in queue {
+                guard let entry = state.entries[key] else {
+                    free.append(key)
+                    continue
+                }
+                if !entry.isVested(at: claim.now) {
+                    next = min(next ?? entry.vestingAt, entry.vestingAt)
+                } else if entry.failures == 0 || !givesFailedAlone {
+                    free.append(key)
+                } else if failed.map({ entry.vestingAt < $0.vestingAt }) ?? true {
+                    failed = (key, entry.vestingAt)
+                }
+            }
+            let givesFailed = failed != nil && (free.isEmpty || !state.gaveFailed)
+            state.gaveFailed = givesFailed
+            let given = givesFailed ? failed.map { [$0.key] } ?? [] : free
+            let leases = given.prefix(claim.limit).map { key in
+                let failures = state.entries[key]?.failures ?? 0
+                state.entries[key] = Entry(
+                    holder: claim.holder, since: claim.now, vestingAt: claim.vestingAt,
+                    failures: failures
+                )
+                return QueueLease(of: key, holder: claim.holder, failures: failures)
+            }
+            return ClaimedLeases(leases: leases, nextVesting: next)
+        }
+    }
+
+    /// Takes leases back; where others hold an entry by now it stays with them.
+    package func take(_ returned: [ReturnedLease<Key>]) {
+        state.withLock { state in
+            for item in returned {
+                let key = item.lease.key
+                guard var entry = state.entries[key], entry.holder == item.lease.holder else {
+                    continue
+                }
+                entry.holder = nil
+                entry.vestingAt = entry.since
+                switch item.outcome {
+                case .done: entry.failures = 0
+                case .untouched: break
+                case .failed(let moment):
+                    entry.failures = item.lease.failures + 1
+                    entry.vestingAt = moment
+                }
+                state.entries[key] = entry.failures == 0 ? nil : entry
+            }
+        }
+    }
+
+    /// Whether nobody else was given the entry since.
+    func holds(_ key: Key, _ holder: LeaseHolder) -> Bool {
+        state.withLock { $0.entries[key]?.holder == holder }
+    }
+}
+
+extension QueueLeases: OutboxLeases {
+    package func holds(_ lease: OutboxLease) -> Bool { outboxes.holds(lease.key, lease.holder) }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TidebellCore
+
+extension SQLReading {
+    package func keptAnswer(to write: WriteID) throws -> KeptAnswer? {
+        try connection.first(
+            """
+            SELECT fingerprint, body FROM kept_answer
+            WHERE user = ? AND client_id = ? AND request_id = ?
+            """,
+            write.user, write.clientID, write.requestID
+        ) { KeptAnswer(fingerprint: $0.bytes(0), body: $0.bytes(1)) }
+    }
+}

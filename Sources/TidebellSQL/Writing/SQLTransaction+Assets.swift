@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TidebellCore
+import TidebellWire
+
+extension SQLTransaction {
+    package func putAwaitedUploads(_ uploads: [AwaitedUpload]) throws {
+        for upload in uploads {
+            let field = upload.field
+            try connection.run(
+                """
+                INSERT INTO awaited_upload
+                    (token_hash, container, environment, scope, owner, zone_name, record_name,
+                    field_name, byte_limit, expires_at, user, session)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                upload.tokenHash, field.database.container.container,
+                field.database.container.environment, field.database.scope,
+                field.database.owner?.rawValue ?? StoredDatabase.noOwner, field.zoneName,
+                field.recordName, field.fieldName, upload.byteLimit, upload.expiresAt,
+                upload.user, upload.session
+            )
+        }
+    }
+
+    package func removeAwaitedUpload(tokenHash: [UInt8]) throws -> Bool {
+        try connection.first(
+            "DELETE FROM awaited_upload WHERE token_hash = ? RETURNING 1", tokenHash
+        ) { _ in true } ?? false
+    }
+
+    package func removeAwaitedUploads(expiredBefore moment: Instant, limit: Int) throws -> Int {
+        let expired = try connection.rows(
+            "SELECT token_hash FROM awaited_upload WHERE expires_at < ? ORDER BY expires_at LIMIT ?",
+            moment, limit
+        ) { $0.bytes(0) }
+        for hash in expired {
+            try connection.run("DELETE FROM awaited_upload WHERE token_hash = ?", hash)
+        }
+        return expired.count
+    }
+
+    package func putAsset(_ asset: StoredAsset, at now: Instant) throws -> StoredAsset {
+        try markUnused(asset.content, since: now)
+        if let kept = try assets([asset.content])[asset.content] { return kept }
+        try connection.run(
+            "INSERT INTO asset (content, file, size, checksum, key) VALUES (?, ?, ?, ?, ?)",
+            asset.content, asset.file, asset.size, asset.checksum, asset.key
+        )
+        try connection.run("DELETE FROM lost_asset WHERE content = ?", asset.content)
+        return asset
+    }
+
+    package func replaceAsset(by asset: StoredAsset) throws {
+        try connection.run(
+            "UPDATE asset SET file = ?, size = ?, checksum = ?, key = ? WHERE content = ?",
+            asset.file, asset.size, asset.checksum, asset.key, asset.content
+        )
+    }
+
+    package func putAssetUses(
+        _ uses: [String: Set<AssetContent>], in zone: ZoneKey, at now: Instant
+    ) throws {
+        for (record, contents) in uses {
+            let before = try connection.rows(
+                "SELECT content FROM asset_use WHERE zone = ? AND record = ?", zone, record
+            ) { columns -> AssetContent in try columns.value(0) }
+            for content in Set(before).subtracting(contents) {
+                try connection.run(
+                    "DELETE FROM asset_use WHERE zone = ? AND record = ? AND content = ?",
+                    zone, record, content
+                )
+                try markUnused(content, since: now)
+            }
+            for content in contents.subtracting(before) {
+                try connection.run(
+                    "INSERT INTO asset_use (zone, record, content) VALUES (?, ?, ?)",
+                    zone, record, content
+                )
+            }
+        }
+    }
+
+    package func removeUnusedAssets(
+        since moment: Instant, limit: Int
+    ) throws -> (files: [String], isComplete: Bool) {
+        let candidates = try connection.rows(
+            "SELECT content FROM asset_unused WHERE since < ? ORDER BY since LIMIT ?",
+            moment, limit
+        ) { columns -> AssetContent in try columns.value(0) }
+        var files: [String] = []
+        for content in candidates {
+            try connection.run("DELETE FROM asset_unused WHERE content = ?", content)
+            let isUsed =
+                try connection.first(
+                    "SELECT 1 FROM asset_use WHERE content = ? LIMIT 1", content
+                ) { _ in true } ?? false
+            // Whoever lets go of it last puts it here again.
+            guard !isUsed else { continue }
+            try connection.run("DELETE FROM lost_asset WHERE content = ?", content)
+            let file = try connection.first(
+                "DELETE FROM asset WHERE content = ? RETURNING file", content
+            ) { $0.text(0) }
+            if let file { files.append(file) }
+        }
+        return (files, candidates.count < limit)
+    }
+
+    /// Notes that a file may be held by nobody.
+    package func markUnused(_ content: AssetContent, since now: Instant) throws {
+        try connection.run(
+            """
+            INSERT INTO asset_unused (content, since) VALUES (?, ?)
+            ON CONFLICT (content) DO UPDATE SET since = max(asset_unused.since, excluded.since)
+            """,
+            content, now
+        )
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TidebellCore
+
+extension SQLTransaction {
+    package func appendNotifications(
+        _ notifications: [StoredNotification], unlessAfter ends: [UserID: NotificationSequence]
+    ) throws -> [StoredNotification] {
+        var appended: [StoredNotification] = []
+        // Of a log that ends where its caller saw it end nothing is looked for but what is here
+        // twice: each look reads all that was appended before.
+        let newest = try newestNotifications(of: Set(notifications.map(\.user)))
+        var ids: Set<String> = []
+        let all = try notifications.map { notification in
+            var notification = notification
+            let user = notification.user
+            let end = ends[user] ?? .start
+            let isFirst = ids.insert(notification.notificationID).inserted
+            if !isFirst || newest[user] ?? .start > end,
+                let known = try sequence(of: notification, after: end)
+            {
+                notification.sequence = known
+                return notification
+            }
+            let own = try ownNumbers(1, of: user)?.first
+            if notification.collapseID != nil { try removeReplaced(by: notification) }
+            try connection.run(
+                """
+                INSERT INTO notification (user, notification_id, database, subscription_id,
+                    origin_client, payload, full_payload, background, collapse_id, created_at
+                    \(own == nil ? "" : ", sequence"))
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?\(own == nil ? "" : ", ?"))
+                """,
+                values: [
+                    user, notification.notificationID, notification.database,
+                    notification.subscriptionID, notification.originClient, notification.payload,
+                    notification.fullPayload, notification.isBackground, notification.collapseID,
+                    notification.createdAt,
+                ] + (own.map { [$0] } ?? [])
+            )
+            notification.sequence = NotificationSequence(rawValue: connection.lastInsertedID)
+            lastNotification = max(lastNotification, notification.sequence)
+            appended.append(notification)
+            return notification
+        }
+        try queueForWebhooks(appended)
+        try queuePushTargets(of: appended)
+        return all
+    }
+
+    /// The next numbers of a user's log, in a store whose users have numbers of their own; nil
+    /// where one counter gives them.
+    package func ownNumbers(_ count: Int, of user: UserID) throws -> [Int64]? {
+        guard try connection.numbering().notifications == .perUser,
+            let head = try ownNotificationHead(of: user),
+            let first = try connection.first(
+                "SELECT \(NotificationNumbers.function)(?, ?)", user, head,
+                read: { $0.int(0) }
+            )
+        else { return nil }
+        // What is noted beside the store knows the greatest number of all only.
+        hasQuietChange = true
+        return (0..<Int64(count)).map { first + $0 * NotificationNumbers.step }
+    }
+
+    /// Where a notification stands already, after a position of the log.
+    private func sequence(
+        of notification: StoredNotification, after position: NotificationSequence
+    ) throws -> NotificationSequence? {
+        try connection.first(
+            "SELECT sequence FROM notification WHERE user = ? AND sequence > ? AND notification_id = ?",
+            notification.user, position, notification.notificationID
+        ) { try $0.value(0) }
+    }
+
+    private func removeReplaced(by notification: StoredNotification) throws {
+        try connection.run(
+            """
+            DELETE FROM notification
+            WHERE user = ? AND database = ? AND subscription_id = ? AND collapse_id = ?
+                AND origin_client IS ?
+            """,
+            notification.user, notification.database, notification.subscriptionID,
+            notification.collapseID, notification.originClient
+        )
+    }
+
+    package func removeNotifications(createdBefore moment: Instant, limit: Int) throws -> Int {
+        let removed = try connection.rows(
+            """
+            DELETE FROM notification WHERE sequence IN (
+                SELECT sequence FROM notification WHERE created_at < ?
+                ORDER BY created_at LIMIT ?
+            ) RETURNING user, sequence
+            """,
+            moment, limit
+        ) { (try $0.value(0, as: UserID.self), $0.int(1)) }
+        let floors = Dictionary(removed, uniquingKeysWith: max)
+        try connection.run(
+            """
+            UPDATE user SET notification_floor = max(notification_floor, wanted.value ->> 1)
+            FROM json_each(?) AS wanted WHERE user.id = wanted.value ->> 0
+            """,
+            SQLList(floors.map { ($0.rawValue, $1) })
+        )
+        return removed.count
+    }
+
+    package func trimNotifications(of user: UserID, to count: Int, limit: Int) throws -> Int {
+        let oldestKept: NotificationSequence? = try connection.first(
+            """
+            SELECT sequence FROM notification WHERE user = ?
+            ORDER BY sequence DESC LIMIT 1 OFFSET ?
+            """,
+            user, count - 1
+        ) { try $0.value(0) }
+        guard let oldestKept else { return 0 }
+        let removed = try connection.rows(
+            """
+            DELETE FROM notification WHERE sequence IN (
+                SELECT sequence FROM notification WHERE user = ? AND sequence < ?
+                ORDER BY sequence LIMIT ?
+            ) RETURNING sequence
+            """,
+            user, oldestKept, limit
+        ) { $0.int(0) }
+        if let last = removed.max() {
+            try connection.run(
+                "UPDATE user SET notification_floor = max(notification_floor, ?) WHERE id = ?",
+                last, user
+            )
+        }
+        return removed.count
+    }
+}

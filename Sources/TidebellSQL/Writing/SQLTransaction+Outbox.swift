@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TidebellCore
+import TidebellWire
+
+extension SQLTransaction {
+    package func holds(_ lease: OutboxLease, at version: OutboxVersion) throws -> Bool {
+        // What was claimed in memory may have been processed by a commit that a snapshot of before
+        // does not show: the position in the queue knows.
+        guard leases?.holds(lease) == true else { return false }
+        return try connection.first(
+            "SELECT 1 FROM outbox_queue WHERE database = ? AND done = ? AND turn = ?",
+            lease.key, try connection.numbering().outboxes.row(of: version.done, in: lease.key),
+            version.turn
+        ) { _ in true } ?? false
+    }
+
+    package func appendOutbox(_ entries: [OutboxEntry]) throws {
+        try connection.remembering { for entry in entries { try append(entry) } }
+    }
+
+    private func append(_ entry: OutboxEntry) throws {
+        try connection.run(
+            """
+            INSERT INTO outbox (database, zone_name, zone_owner, event, origin_user,
+                origin_client, committed_at, told_through, ends_zone, sharing)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            entry.database, entry.zoneName, entry.zoneOwner,
+            JSONText(bytes: entry.event.encoded),
+            entry.originUser, entry.originClient, entry.committedAt, entry.notifiedThrough,
+            entry.endsZone, entry.sharing.map { JSONText(bytes: $0.encoded) }
+        )
+        try queue(entry.database, from: connection.lastInsertedID)
+        hasAppendedOutbox = true
+    }
+
+    /// Puts a database at the end of the queue, unless it is in it.
+    private func queue(_ database: DatabaseID, from entry: Int64) throws {
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO outbox_queue (database, done, turn) VALUES (?, ?, \(Self.lastTurn))
+            """,
+            database, entry - 1
+        )
+    }
+
+    /// The turn after those of all databases in the queue.
+    private static let lastTurn = "(SELECT ifnull(max(turn), 0) + 1 FROM outbox_queue)"
+
+    package func setNotifiedThrough(
+        _ serial: SubscriptionSerial, ofOutboxEntry id: OutboxEntryID
+    ) throws {
+        try connection.run(
+            "UPDATE outbox SET told_through = ? WHERE id = ?",
+            serial, try connection.numbering().outboxes.row(of: id)
+        )
+        try connection.run(
+            "UPDATE outbox_queue SET turn = \(Self.lastTurn) WHERE database = ?", id.database)
+    }
+
+    package func markNotified(
+        upTo position: OutboxPosition, in database: DatabaseID, keeping: Bool
+    ) throws {
+        let id = try connection.numbering().outboxes.row(of: position, in: database)
+        if !keeping {
+            // What was kept before, under another configuration, goes by age.
+            try connection.run(
+                """
+                DELETE FROM outbox INDEXED BY outbox_database WHERE database = ?1 AND id <= ?2
+                    AND told_through >= 0
+                    AND id > (SELECT done FROM outbox_queue WHERE outbox_queue.database = ?1)
+                """,
+                database, id
+            )
+        }
+        try move(database, to: id)
+    }
+
+    /// Notes in the queue how far a database is processed, and puts it behind all others.
+    ///
+    /// One that has nothing pending any more may stay (``IdleDatabases``).
+    private func move(_ database: DatabaseID, to entry: Int64) throws {
+        let pointer = try connection.first(
+            "SELECT done, turn FROM outbox_queue WHERE database = ?", database
+        ) { (done: $0.int(0), turn: $0.int(1)) }
+        guard let (done, turn) = pointer else { return }
+        let hasMore = try connection.first(
+            """
+            SELECT 1 FROM outbox INDEXED BY outbox_database WHERE database = ? AND id > ? LIMIT 1
+            """,
+            database, max(done, entry)
+        ) { _ in true }
+        if hasMore != true {
+            guard done < entry, try isQueueShort() else {
+                try connection.run("DELETE FROM outbox_queue WHERE database = ?", database)
+                return
+            }
+        }
+        guard done < entry else { return }
+        let isLast =
+            try connection.first(
+                "SELECT 1 FROM outbox_queue WHERE turn > ? LIMIT 1", turn
+            ) { _ in true } == nil
+        // The last one has that turn already, and the index of turns is not written to.
+        let newTurn = isLast ? "" : ", turn = \(Self.lastTurn)"
+        try connection.run(
+            "UPDATE outbox_queue SET done = ?2\(newTurn) WHERE database = ?1", database, entry)
+    }
+
+    private func isQueueShort() throws -> Bool {
+        try connection.first(
+            "SELECT 1 FROM outbox_queue LIMIT 1 OFFSET ?", IdleDatabases.maximumQueued
+        ) { _ in true } == nil
+    }
+}

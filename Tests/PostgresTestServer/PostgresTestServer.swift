@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A PostgreSQL of this test process alone, in a temporary folder, on a unix socket there; it
+/// ends and its folder goes when the process ends, however that happens
+/// (`Scripts/postgres-for-tests`).
+package final class PostgresTestServer: @unchecked Sendable {
+    // Sendable: the process is only talked to under the lock.
+
+    /// There is no server.
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// What a server is told.
+    package enum Command: String, Sendable {
+        /// SIGKILL to the server and its children.
+        case kill
+        /// Stop, after ending all connections.
+        case stop
+        /// Start again.
+        case start
+    }
+
+    /// The server that tests share which do not stop it; started when first asked for.
+    package static let shared = Result { try PostgresTestServer() }
+
+    /// The folder of the socket.
+    package let folder: String
+    private let lock = NSLock()
+    private let process: Process
+    private let input: Pipe
+    private let output: Pipe
+    private var lastDatabase = 0
+
+    /// Starts a server, which takes a second or two.
+    package init(script: String = #filePath) throws {
+        process = Process()
+        input = Pipe()
+        output = Pipe()
+        process.executableURL = URL(filePath: script).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Scripts/postgres-for-tests")
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        folder = try Self.readLine(output.fileHandleForReading)
+    }
+
+    deinit { end() }
+
+    /// Stops the server and removes its folder; returns once that is done.
+    package func end() {
+        lock.withLock {
+            try? input.fileHandleForWriting.close()
+            process.waitUntilExit()
+        }
+    }
+
+    /// Does something to the server; returns once it is done.
+    package func tell(_ command: Command) throws {
+        try lock.withLock {
+            try input.fileHandleForWriting.write(contentsOf: Data("\(command.rawValue)\n".utf8))
+            _ = try Self.readLine(output.fileHandleForReading)
+        }
+    }
+
+    /// The address of a database.
+    package func address(database: String = "postgres") -> String {
+        "host=\(folder) user=tidebell dbname=\(database)"
+    }
+
+    /// Returns a name that no database of the server has.
+    package func makeDatabaseName() -> String {
+        lock.withLock {
+            lastDatabase += 1
+            return "test\(lastDatabase)"
+        }
+    }
+
+    private static func readLine(_ handle: FileHandle) throws -> String {
+        var line: [UInt8] = []
+        while let byte = try handle.read(upToCount: 1)?.first {
+            guard byte != UInt8(ascii: "\n") else { return String(decoding: line, as: UTF8.self) }
+            line.append(byte)
+        }
+        throw Failure(description: "PostgreSQL did not start: see the script's complaint above")
+    }
+}

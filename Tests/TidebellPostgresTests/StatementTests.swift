@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import TidebellPostgres
+
+@Suite("Statements as PostgreSQL spells them")
+struct StatementTests {
+    @Test(
+        "What differs is spelled otherwise, and nothing else",
+        arguments: [
+            ("SELECT a FROM t WHERE b = ? AND c = ?", "SELECT a FROM t WHERE b = $1 AND c = $2"),
+            ("SELECT ?2, ?1, ?2", "SELECT $1, $2, $1"),
+            ("SELECT user FROM t WHERE user.id = 1", #"SELECT "user" FROM t WHERE "user".id = 1"#),
+            ("SELECT ifnull(max(a), 0) FROM t", "SELECT coalesce(max(a), 0) FROM t"),
+            ("SELECT max(a, ?), min(b, 1)", "SELECT greatest(a, $1), least(b, 1)"),
+            (
+                "SELECT a IS ? AND b IS NOT NULL",
+                "SELECT a IS NOT DISTINCT FROM $1 AND b IS NOT NULL"
+            ),
+            ("SELECT a FROM t INDEXED BY i WHERE b = 'IS ?'", "SELECT a FROM t WHERE b = 'IS ?'"),
+            ("SELECT a FROM t CROSS JOIN u ON u.a = t.a", "SELECT a FROM t JOIN u ON u.a = t.a"),
+            (
+                "SELECT a FROM t CROSS JOIN u WHERE a = 1",
+                "SELECT a FROM t CROSS JOIN u WHERE a = 1"
+            ),
+            ("SELECT a FROM t CROSS JOIN u USING (b)", "SELECT a FROM t JOIN u USING (b)"),
+            (
+                "INSERT OR IGNORE INTO t VALUES (?) RETURNING a",
+                "INSERT INTO t VALUES ($1) ON CONFLICT DO NOTHING RETURNING a"
+            ),
+            ("SELECT a FROM t LIMIT -1 OFFSET ?", "SELECT a FROM t LIMIT ALL OFFSET $1"),
+            ("SELECT instr(t.a, ?) > 0", "SELECT position($1 IN t.a) > 0"),
+            ("VALUES (?, randomblob(16))", "VALUES ($1, uuid_send(gen_random_uuid()))"),
+        ])
+    func spelling(sqlite: String, postgres: String) {
+        #expect(PostgresStatement(sqlite, lists: [:]).sql == postgres)
+    }
+
+    @Test("A list is a table of arrays, with a place for each row")
+    func lists() {
+        let statement = PostgresStatement(
+            "SELECT w.value ->> 1, w.key FROM json_each(?) AS w WHERE w.value ->> 0 = ?",
+            lists: [1: 2])
+        #expect(
+            statement.sql
+                == "SELECT w.c1, (w.place - 1) FROM unnest($1, $2) WITH ORDINALITY AS w (c0, c1, place)"
+                + " WHERE w.c0 = $3")
+        #expect(
+            statement.parameters == [
+                .init(number: 1, column: 0), .init(number: 1, column: 1),
+                .init(number: 2, column: nil),
+            ])
+        #expect(!statement.isWriting)
+    }
+
+    @Test(
+        "Rows of a list come in its order, which is that of a join of SQLite's",
+        arguments: [
+            (
+                "SELECT r.a FROM json_each(?) AS w CROSS JOIN r WHERE r.b = w.value LIMIT ?",
+                "SELECT r.a FROM unnest($1) WITH ORDINALITY AS w (c0, place) CROSS JOIN r"
+                    + " WHERE r.b = w.c0 ORDER BY w.place LIMIT $2"
+            ),
+            (
+                "SELECT count(*) FROM json_each(?) AS w CROSS JOIN r WHERE r.b = w.value",
+                "SELECT count(*) FROM unnest($1) WITH ORDINALITY AS w (c0, place) CROSS JOIN r"
+                    + " WHERE r.b = w.c0"
+            ),
+            (
+                "SELECT r.a FROM json_each(?) AS w CROSS JOIN r WHERE r.b = w.value ORDER BY r.a",
+                "SELECT r.a FROM unnest($1) WITH ORDINALITY AS w (c0, place) CROSS JOIN r"
+                    + " WHERE r.b = w.c0 ORDER BY r.a"
+            ),
+        ])
+    func order(sqlite: String, postgres: String) {
+        #expect(PostgresStatement(sqlite, lists: [1: 1]).sql == postgres)
+    }
+
+    @Test("What is looked up for each row of a list is joined to it, and looked up by an index")
+    func lateral() {
+        let statement = PostgresStatement(
+            "SELECT f.id FROM json_each(?) AS w CROSS JOIN t AS f ON f.id IN ("
+                + "SELECT id FROM t INDEXED BY i WHERE a = w.value ORDER BY id LIMIT ?)",
+            lists: [1: 1])
+        #expect(
+            statement.sql
+                == "SELECT f.id FROM unnest($1) WITH ORDINALITY AS w (c0, place) CROSS JOIN LATERAL "
+                + "(SELECT DISTINCT id FROM t WHERE a = w.c0 ORDER BY id LIMIT $2) AS f ORDER BY w.place"
+        )
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import PostgresTestServer
+import TestSupport
+import Testing
+import TidebellCore
+import TidebellPostgresClient
+import TidebellSQL
+import TidebellScheduling
+
+@testable import TidebellPostgres
+
+@Suite("Writes on PostgreSQL, and what becomes of them", .hangs)
+struct WriterTests {
+    private struct Refused: Error {}
+
+    private static func open(_ address: PostgresAddress) throws -> PostgresStore {
+        try PostgresStore.open(at: address, time: .system, randomness: .system)
+    }
+
+    private static func add(_ name: String, to store: PostgresStore) async throws {
+        _ = try await store.write(.everything) {
+            try $0.createAccount(named: name, at: Instant(rawValue: 7))
+        }
+    }
+
+    /// Ends all connections of a database, as a network or a restart does.
+    private static func cut(_ name: String, _ sql: String? = nil) throws {
+        let admin = try PostgresConnection(PostgresAddress(PostgresEngine.address(of: name)))
+        defer { admin.close() }
+        if let sql { try admin.execute(sql) }
+        try admin.execute(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """)
+    }
+
+    @Test("Writes and reads go on after their connections were cut")
+    func cutConnections() async throws {
+        let store = try Self.open(PostgresEngine.makeDatabase(named: "cut_connections"))
+        try await Self.add("anna", to: store)
+        _ = try await store.read { try $0.accountNames() }
+        try Self.cut("cut_connections")
+        try await Self.add("ben", to: store)
+        // A read may meet the connection that was cut; the next one has another.
+        _ = try? await store.read { try $0.accountNames() }
+        #expect(try await store.read { try $0.accountNames() } == ["anna", "ben"])
+        try await store.close()
+    }
+
+    @Test("A server of its own that was killed is found again, and has all that was acknowledged")
+    func killedServer() async throws {
+        let server = try PostgresTestServer()
+        let store = try Self.open(PostgresAddress(server.address()))
+        try await Self.add("anna", to: store)
+        try server.tell(.kill)
+        await #expect(throws: StoreUnavailable.self) { try await Self.add("ben", to: store) }
+        try server.tell(.start)
+        try await Self.add("carl", to: store)
+        #expect(try await store.read { try $0.accountNames() } == ["anna", "carl"])
+        try await store.close()
+        server.end()
+    }
+
+    @Test(
+        "Nothing is written to a store that is not what it was",
+        arguments: [
+            "UPDATE store SET incarnation = incarnation + 1",
+            "UPDATE tidebell_schema SET version = 2", "DELETE FROM store_writer",
+        ])
+    func changedMeanwhile(change: String) async throws {
+        let name = "changed_\(change.count)"
+        let store = try Self.open(PostgresEngine.makeDatabase(named: name))
+        try await Self.add("anna", to: store)
+        try Self.cut(name, change)
+        for _ in 1...2 {
+            let error = await #expect(throws: StoreUnavailable.self) {
+                try await Self.add("ben", to: store)
+            }
+            #expect(error?.cause == .isUnreachable)
+            #expect(error?.detail.contains("restart this server") == true)
+        }
+        #expect(try await store.read { try $0.accountNames() } == ["anna"])
+        try await store.close()
+    }
+
+    @Test(
+        "A write whose statement failed unseen fails with its own error, and takes no other along")
+    func failsAlone() async throws {
+        let store = try Self.open(PostgresEngine.makeDatabase())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                group.addTask { try await Self.add("user \(number)", to: store) }
+                group.addTask {
+                    await #expect(throws: Refused.self) {
+                        try await store.write(.store) { transaction in
+                            let connection = (transaction as? SQLTransaction)?.connection
+                            // It is sent without a wait, and there is such a row.
+                            try connection?.run("INSERT INTO store (id, identity) VALUES (1, 1)")
+                            throw Refused()
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await store.read { try $0.accountNames() }.count == 20)
+        try await store.close()
+    }
+
+    @Test("A scan that its reader ends leaves nothing open, and the next one begins anew")
+    func scans() async throws {
+        let store = try Self.open(PostgresEngine.makeDatabase())
+        for number in 100..<400 { try await Self.add("user \(number)", to: store) }
+        let (first, all) = try await store.read { reader in
+            let connection = try #require(reader as? SQLReader).connection
+            func names(limit: Int) throws -> [String] {
+                var names: [String] = []
+                try connection.each("SELECT name FROM account ORDER BY name") { columns in
+                    names.append(columns.text(0))
+                    return names.count < limit
+                }
+                return names
+            }
+            return (try names(limit: 3), try names(limit: .max))
+        }
+        #expect(first == ["user 100", "user 101", "user 102"])
+        #expect(all == (100..<400).map { "user \($0)" })
+        try await store.close()
+    }
+}
