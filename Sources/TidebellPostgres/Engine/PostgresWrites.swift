@@ -308,10 +308,13 @@ final class PostgresWrites: @unchecked Sendable {
             connection = opened
             return opened
         } catch {
-            let meant = StoreUnavailable.meant(by: error)
+            // Also where what was found there is no store any more.
+            let meant =
+                StoreUnavailable.meant(by: error) as? StoreUnavailable
+                ?? StoreUnavailable(.isUnreachable, detail: "\(error)")
             troubles.note(meant)
             while let write = nextWrite() { write.finish(meant) }
-            throw Unreachable(cause: error)
+            throw Unreachable(cause: meant)
         }
     }
 
