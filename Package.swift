@@ -318,7 +318,8 @@ let package = Package(
         ),
         // A PostgreSQL of a test process, on a socket of its own.
         .target(
-            name: "PostgresTestServer", path: "Tests/PostgresTestServer", swiftSettings: strict
+            name: "PostgresTestServer", dependencies: ["TidebellProcesses"],
+            path: "Tests/PostgresTestServer", swiftSettings: strict
         ),
         // Its databases as the stores that tests run on, by the same setting as the others.
         .target(

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 
 /// What `posix_spawn` needs to start a program.
 ///
 /// Foundation's `Process` reads past the end of a directory entry when this process has
 /// some 1,350 files open, which ends it.
-struct Spawn {
+package struct Spawn {
     let executable: String
     let arguments: [String]
     let environment: [String: String]
@@ -15,11 +15,23 @@ struct Spawn {
     /// Whether standard error goes where standard output goes.
     let mergesErrors: Bool
 
+    package init(
+        executable: String, arguments: [String], environment: [String: String], input: Int32,
+        output: Int32, mergesErrors: Bool
+    ) {
+        self.executable = executable
+        self.arguments = arguments
+        self.environment = environment
+        self.input = input
+        self.output = output
+        self.mergesErrors = mergesErrors
+    }
+
     /// Descriptors below this one are not handed on to the child, open or not.
     private static let closedDescriptors: Int32 = 8192
 
     /// Starts the program in a process group of its own; returns its identifier.
-    func start() throws -> pid_t {
+    package func start() throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellProcesses
 
 /// A PostgreSQL of this test process alone, in a temporary folder, on a unix socket there; it
 /// ends and its folder goes when the process ends, however that happens
@@ -28,22 +29,27 @@ package final class PostgresTestServer: @unchecked Sendable {
     /// The folder of the socket.
     package let folder: String
     private let lock = NSLock()
-    private let process: Process
+    private let processID: Int32
+    private var hasEnded = false
     private let input: Pipe
     private let output: Pipe
     private var lastDatabase = 0
 
     /// Starts a server, which takes a second or two.
     package init(script: String = #filePath) throws {
-        process = Process()
         input = Pipe()
         output = Pipe()
-        process.executableURL = URL(filePath: script).deletingLastPathComponent()
+        let executable = URL(filePath: script).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Scripts/postgres-for-tests")
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
+        processID = try Spawn(
+            executable: executable.path, arguments: [],
+            environment: ProcessInfo.processInfo.environment,
+            input: input.fileHandleForReading.fileDescriptor,
+            output: output.fileHandleForWriting.fileDescriptor, mergesErrors: false
+        ).start()
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
         folder = try Self.readLine(output.fileHandleForReading)
     }
 
@@ -52,8 +58,10 @@ package final class PostgresTestServer: @unchecked Sendable {
     /// Stops the server and removes its folder; returns once that is done.
     package func end() {
         lock.withLock {
+            guard !hasEnded else { return }
+            hasEnded = true
             try? input.fileHandleForWriting.close()
-            process.waitUntilExit()
+            while waitpid(processID, nil, 0) == -1, errno == EINTR {}
         }
     }
 
