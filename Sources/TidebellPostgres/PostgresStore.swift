@@ -73,7 +73,7 @@ package final class PostgresStore: OpenedStore {
                 return try body(SQLReader(StoreConnection(connection, statements), length))
             }
         } catch PostgresPool.Refusal.tooManyWaiting {
-            throw PostgresWrites.tooManyWaiting(bounds.waitingReads, .waitingReads)
+            throw bounds.tooManyReadsWait
         } catch {
             let error = StoreUnavailable.meant(by: error)
             troubles.note(error)
@@ -91,21 +91,7 @@ package final class PostgresStore: OpenedStore {
         _ claim: LeaseClaim,
         reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
     ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
-        let outboxes = leases.outboxes
-        return try await read { reader in
-            while true {
-                // All that are held may stand before the first that is not.
-                let limit = claim.limit + outboxes.count
-                let queue = try reader.queuedDatabases(limit: limit)
-                let isWhole = queue.count < limit
-                let claimed = outboxes.claim(claim, from: queue, isWhole: isWhole)
-                guard claimed.leases.isEmpty else {
-                    // Nothing fails from here on, so that no lease is lost.
-                    return (claimed, body(claimed.leases, reader))
-                }
-                if isWhole { return (claimed, nil) }
-            }
-        }
+        try await leases.claimOutboxes(claim, in: self, reading: body)
     }
 
     package func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) {
@@ -115,14 +101,7 @@ package final class PostgresStore: OpenedStore {
     package func claimDeliveries(
         _ claim: LeaseClaim, in queue: DeliveryQueue
     ) async throws -> ClaimedLeases<DeliveryPointer> {
-        let leases = leases.deliveries(in: queue, at: claim.now)
-        while true {
-            let limit = claim.limit + leases.count
-            let waiting = try await read { try $0.queuedDeliveries(in: queue, limit: limit) }
-            let isWhole = waiting.count < limit
-            let claimed = leases.claim(claim, from: waiting, isWhole: isWhole)
-            if isWhole || !claimed.leases.isEmpty { return claimed }
-        }
+        try await leases.claimDeliveries(claim, in: queue, of: self)
     }
 
     package func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) {

@@ -140,7 +140,7 @@ package final class SQLiteStore: OpenedStore {
         let running = reads.add(1, ordering: .relaxed).newValue
         defer { reads.subtract(1, ordering: .relaxed) }
         guard running <= bounds.waitingReads else {
-            throw Self.tooManyWaiting(bounds.waitingReads, .waitingReads)
+            throw bounds.tooManyReadsWait
         }
         if running <= Self.readsInPlace, let answer = try readInPlace(length, body) {
             return answer
@@ -202,22 +202,7 @@ package final class SQLiteStore: OpenedStore {
         _ claim: LeaseClaim,
         reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
     ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
-        let outboxes = leases.outboxes
-        return try await read { reader in
-            while true {
-                // All that are held may stand before the first that is not.
-                let limit = claim.limit + outboxes.count
-                let queue = try reader.queuedDatabases(limit: limit)
-                let isWhole = queue.count < limit
-                let claimed = outboxes.claim(claim, from: queue, isWhole: isWhole)
-                guard claimed.leases.isEmpty else {
-                    // Nothing fails from here on, so that no lease is lost.
-                    return (claimed, body(claimed.leases, reader))
-                }
-                // Otherwise others claimed all of these since they were counted.
-                if isWhole { return (claimed, nil) }
-            }
-        }
+        try await leases.claimOutboxes(claim, in: self, reading: body)
     }
 
     package func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) {
@@ -227,14 +212,7 @@ package final class SQLiteStore: OpenedStore {
     package func claimDeliveries(
         _ claim: LeaseClaim, in queue: DeliveryQueue
     ) async throws -> ClaimedLeases<DeliveryPointer> {
-        let leases = leases.deliveries(in: queue, at: claim.now)
-        while true {
-            let limit = claim.limit + leases.count
-            let waiting = try await read { try $0.queuedDeliveries(in: queue, limit: limit) }
-            let isWhole = waiting.count < limit
-            let claimed = leases.claim(claim, from: waiting, isWhole: isWhole)
-            if isWhole || !claimed.leases.isEmpty { return claimed }
-        }
+        try await leases.claimDeliveries(claim, in: queue, of: self)
     }
 
     package func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) {
@@ -282,25 +260,6 @@ package final class SQLiteStore: OpenedStore {
 
     /// How many writes wait for a transaction.
     var waitingWrites: Int { writes.waitingCount }
-
-    /// What calls get that come when too many wait.
-    static func tooManyWaiting(_ count: Int, _ bound: WireError.Bound) -> WireError {
-        WireError(
-            .tryAgainLater,
-            "\(count) requests wait for the store already (\(bound.rawValue)): try again",
-            retryAfter: GroupCommit.retryAfter
-        ).naming(bound)
-    }
-
-    /// What a caller gets of whom too many writes wait.
-    static func tooManyWaiting(ofCaller count: Int) -> WireError {
-        WireError(
-            .throttled,
-            "\(count) of your requests wait for the store already (waitingWritesPerCaller): send "
-                + "fewer at a time",
-            retryAfter: GroupCommit.retryAfter
-        ).naming(.waitingWritesPerCaller)
-    }
 
     /// What calls get after ``close()``.
     static var closedError: DatabaseError {

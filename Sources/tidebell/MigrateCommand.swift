@@ -120,7 +120,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 let others = try PostgresTables(filling: address)
                 defer { others.close() }
                 return try await StoreCopy(from: tables, to: others)
-                    .run(named: target.name, reporting: reporting)
+                    .run(reporting: reporting)
             } catch {
                 try await tables.close()
                 throw error
@@ -134,7 +134,7 @@ struct MigrateCommand: AsyncParsableCommand {
             let others = try SQLiteTables(filling: folder, time: .system, randomness: .system)
             do {
                 return try await StoreCopy(from: tables, to: others)
-                    .run(named: target.name, reporting: reporting)
+                    .run(reporting: reporting)
             } catch {
                 try await others.close()
                 throw error

@@ -130,8 +130,7 @@ private struct CopiedFile {
         do {
             let target = try PostgresTables(filling: address)
             defer { target.close() }
-            return try await StoreCopy(from: source, to: target).run(
-                named: "there", reporting: report)
+            return try await StoreCopy(from: source, to: target).run(reporting: report)
         } catch {
             try await source.close()
             throw error
@@ -144,7 +143,7 @@ private struct CopiedFile {
         defer { source.close() }
         let target = try SQLiteTables(filling: folder, time: .system, randomness: .system)
         do {
-            return try await StoreCopy(from: source, to: target).run(named: "here") { _, _ in }
+            return try await StoreCopy(from: source, to: target).run { _, _ in }
         } catch {
             try await target.close()
             throw error

@@ -156,7 +156,7 @@ package final class PostgresTables: TableWriting {
         isUnfinished = false
     }
 
-    package func close(migratedTo other: String) throws {
+    package func closeAsMigrated() throws {
         try setVersion(PostgresSchema.migrated)
         connection.close()
     }

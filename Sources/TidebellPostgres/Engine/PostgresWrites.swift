@@ -32,8 +32,6 @@ final class PostgresWrites: @unchecked Sendable {
     /// The most writes in one transaction: a server keeps track of 64 savepoints without
     /// looking them up.
     static let writesPerCommit = 32
-    /// Seconds after which one who was turned away may come back.
-    static let retryAfter = 1.0
     /// How often a transaction begins anew that met a conflict, or lost its server before it committed.
     static let mostAttempts = 5
 
@@ -44,16 +42,8 @@ final class PostgresWrites: @unchecked Sendable {
         let unsettled = OutboxSignal()
     }
 
-    private struct State {
-        var waiting = WaitingWrites()
-        var isDraining = false
-        var isClosed = false
-    }
-
     let signals = Signals()
-    private let state = Mutex(State())
-    /// Held while a drain is queued, so that none is behind ``close()``.
-    private let queuing = Mutex(())
+    private let waiting: WriteQueue
     private let queue = DispatchQueue(label: "tidebell.postgres.writer")
     private let connections: WriterConnections
     private let statements: PostgresStatements
@@ -75,6 +65,7 @@ final class PostgresWrites: @unchecked Sendable {
         statements: PostgresStatements, leases: QueueLeases, troubles: StoreTroubles,
         bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
     ) {
+        waiting = WriteQueue(bounds, closedError: PostgresPool.Refusal.closed)
         self.connection = connection
         self.writer = writer
         self.connections = connections
@@ -88,33 +79,12 @@ final class PostgresWrites: @unchecked Sendable {
     /// Takes a write, which is finished later; at once, with an error, when too many wait or the
     /// store is closed.
     func submit(_ write: any WaitingWrite) {
-        let refusal = queuing.withLock { _ -> (any Error)? in
-            let (refusal, startsDrain) = enter(write)
-            if startsDrain { queue.async { self.drain() } }
-            return refusal
-        }
-        if let refusal { write.finish(refusal) }
-    }
-
-    private func enter(_ write: any WaitingWrite) -> (refusal: (any Error)?, startsDrain: Bool) {
-        state.withLock { state in
-            guard !state.isClosed else { return (PostgresPool.Refusal.closed, false) }
-            guard state.waiting.count < bounds.waitingWrites else {
-                return (Self.tooManyWaiting(bounds.waitingWrites, .waitingWrites), false)
-            }
-            let most = bounds.waitingWritesPerCaller
-            if let caller = write.caller, state.waiting.count(of: caller) >= most {
-                return (Self.tooManyWaiting(ofCaller: most), false)
-            }
-            state.waiting.enter(write)
-            defer { state.isDraining = true }
-            return (nil, !state.isDraining)
-        }
+        waiting.submit(write) { queue.async { self.drain() } }
     }
 
     /// Refuses further writes, does those that wait, and closes the connection.
     func close() async {
-        queuing.withLock { _ in state.withLock { $0.isClosed = true } }
+        waiting.close()
         await withCheckedContinuation { continuation in
             queue.async { [self] in
                 forgetWriter()
@@ -128,29 +98,10 @@ final class PostgresWrites: @unchecked Sendable {
         signals.unsettled.finish()
     }
 
-    /// What calls get that come when too many wait.
-    static func tooManyWaiting(_ count: Int, _ bound: WireError.Bound) -> WireError {
-        WireError(
-            .tryAgainLater,
-            "\(count) requests wait for the store already (\(bound.rawValue)): try again",
-            retryAfter: retryAfter
-        ).naming(bound)
-    }
-
-    /// What a caller gets of whom too many writes wait.
-    static func tooManyWaiting(ofCaller count: Int) -> WireError {
-        WireError(
-            .throttled,
-            "\(count) of your requests wait for the store already (waitingWritesPerCaller): send "
-                + "fewer at a time",
-            retryAfter: retryAfter
-        ).naming(.waitingWritesPerCaller)
-    }
-
     // MARK: - On the queue
 
     private func drain() {
-        while let first = nextWrite(orEnd: true) {
+        while let (first, _) = waiting.nextOrEnd() {
             var again = [first]
             var attempts = 0
             while !again.isEmpty {
@@ -158,15 +109,6 @@ final class PostgresWrites: @unchecked Sendable {
                 again = commit(
                     again, takesMore: attempts == 1, isLast: attempts == Self.mostAttempts)
             }
-        }
-    }
-
-    /// Takes the write whose turn it is.
-    private func nextWrite(orEnd endsDrain: Bool = false) -> (any WaitingWrite)? {
-        state.withLock { state in
-            let write = state.waiting.next()
-            if write == nil, endsDrain { state.isDraining = false }
-            return write
         }
     }
 
@@ -221,7 +163,7 @@ final class PostgresWrites: @unchecked Sendable {
         guard takesMore, running.done.count < Self.writesPerCommit, elapsed() < end else {
             return nil
         }
-        return nextWrite()
+        return waiting.next()
     }
 
     /// Runs a write in a savepoint; returns why it failed alone, and throws what fails the transaction.
@@ -302,7 +244,7 @@ final class PostgresWrites: @unchecked Sendable {
     /// The connection, or another where it was lost. Where none is to be had, those that wait get the
     /// error, too: each would wait as long for it.
     private func usableConnection() throws -> PostgresConnection {
-        if let connection, connection.failure == nil { return connection }
+        if let connection, connection.isAlive { return connection }
         do {
             let opened = try connections.reopen(after: acknowledged, of: writer)
             connection = opened
@@ -313,7 +255,7 @@ final class PostgresWrites: @unchecked Sendable {
                 StoreUnavailable.meant(by: error) as? StoreUnavailable
                 ?? StoreUnavailable(.isUnreachable, detail: "\(error)")
             troubles.note(meant)
-            while let write = nextWrite() { write.finish(meant) }
+            while let write = waiting.next() { write.finish(meant) }
             throw Unreachable(cause: meant)
         }
     }

@@ -6,7 +6,9 @@ import TidebellPostgresClient
 ///
 /// Not made of SQLite's, which are frozen tables and a step for each version since, some for rows that a
 /// new engine never had: it begins with the tables of today. `SchemaTests` holds that both engines have the same
-/// tables, columns and indexes, and each needs its own step when they change.
+/// tables and columns; each needs its own step when they change.
+///
+/// Indexes differ where SQLite's end with the row's number without saying so.
 ///
 /// Texts are bytea: compared byte by byte, whatever the collation of the database, and with
 /// U+0000, which PostgreSQL's texts cannot hold.

@@ -63,19 +63,13 @@ extension PostgresStore {
 }
 
 extension SQLTransaction {
-    /// How many numbers a life may give out in a millisecond, on the average.
-    private static let numbersPerMillisecond: Int64 = 1024
-    /// What it adds to numbers that are ahead of the clock.
-    private static let leap: Int64 = 1 << 40
-
     /// Begins a new life, in which no number comes again that the lost one may have given out.
     func beginNewLife(at now: Instant) throws -> Incarnation {
         let begun = try incarnation().next(at: now)
-        let clock = now.rawValue * Self.numbersPerMillisecond
         for (table, sequence) in PostgresSchema.sequences.sorted(by: { $0.key < $1.key }) {
             let last = try connection.lastNumber(of: table)
             try connection.run(
-                "SELECT setval('\(sequence)', ?)", last < clock ? clock : last + Self.leap)
+                "SELECT setval('\(sequence)', ?)", Self.number(ofNewLifeAfter: last, at: now))
         }
         try connection.run(
             """

@@ -48,7 +48,7 @@ package struct StoreCopy {
     ///
     /// - Parameter report: Called with each table once it is the same, and its rows.
     package func run(
-        named name: String, reporting report: (_ table: String, _ rows: Int) throws -> Void
+        reporting report: (_ table: String, _ rows: Int) throws -> Void
     ) async throws -> Outcome {
         let tables = try source.tables()
         let others = try target.tables()
@@ -70,7 +70,7 @@ package struct StoreCopy {
             try report(table.name, rows)
         }
         if target.isUnfinished { try await target.finish(source.lastNumbers()) }
-        try await source.close(migratedTo: name)
+        try await source.closeAsMigrated()
         return outcome
     }
 

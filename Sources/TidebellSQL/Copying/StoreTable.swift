@@ -59,7 +59,7 @@ package protocol TableReading: AnyObject {
     /// The numbers that tables gave last, by the table's name.
     func lastNumbers() throws -> [String: Int64]
     /// Notes that the cloud is in another store now: nobody serves this one any more.
-    func close(migratedTo other: String) async throws
+    func closeAsMigrated() async throws
 }
 
 /// A store that gets rows, before it is served for the first time.

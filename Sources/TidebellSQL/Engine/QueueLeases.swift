@@ -2,8 +2,8 @@
 import Synchronization
 package import TidebellCore
 
-/// Who holds what of the queues, in memory: one process serves the file, so a claim costs no
-/// flush, and with the process its leases are gone.
+/// Who holds what of the queues, in memory: one process serves the store, so a claim costs no
+/// commit, and with the process its leases are gone.
 package final class QueueLeases: Sendable {
     /// Nobody holds anything.
     package init() {}
@@ -15,7 +15,7 @@ package final class QueueLeases: Sendable {
     private let deliveries = Mutex<[DeliveryQueue: Leases<DeliveryPointer>]>([:])
 
     /// The leases of a queue, for a claim.
-    package func deliveries(in queue: DeliveryQueue, at now: Instant) -> Leases<DeliveryPointer> {
+    private func deliveries(in queue: DeliveryQueue, at now: Instant) -> Leases<DeliveryPointer> {
         deliveries.withLock { tables in
             if let known = tables[queue] { return known }
             // What failed of webhooks that were removed: nobody claims there any more.
@@ -149,4 +149,43 @@ package final class Leases<Key: Hashable & Sendable>: Sendable {
 
 extension QueueLeases: OutboxLeases {
     package func holds(_ lease: OutboxLease) -> Bool { outboxes.holds(lease.key, lease.holder) }
+}
+
+extension QueueLeases {
+    /// Claims databases with pending changes, and reads on in the same snapshot.
+    package func claimOutboxes<Pending: Sendable>(
+        _ claim: LeaseClaim, in store: some Store,
+        reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
+    ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
+        let outboxes = outboxes
+        return try await store.read { reader in
+            while true {
+                // All that are held may stand before the first that is not.
+                let limit = claim.limit + outboxes.count
+                let queue = try reader.queuedDatabases(limit: limit)
+                let isWhole = queue.count < limit
+                let claimed = outboxes.claim(claim, from: queue, isWhole: isWhole)
+                guard claimed.leases.isEmpty else {
+                    // Nothing fails from here on, so that no lease is lost.
+                    return (claimed, body(claimed.leases, reader))
+                }
+                // Otherwise others claimed all of these since they were counted.
+                if isWhole { return (claimed, nil) }
+            }
+        }
+    }
+
+    /// Claims what a route has to deliver.
+    package func claimDeliveries(
+        _ claim: LeaseClaim, in queue: DeliveryQueue, of store: some Store
+    ) async throws -> ClaimedLeases<DeliveryPointer> {
+        let leases = deliveries(in: queue, at: claim.now)
+        while true {
+            let limit = claim.limit + leases.count
+            let waiting = try await store.read { try $0.queuedDeliveries(in: queue, limit: limit) }
+            let isWhole = waiting.count < limit
+            let claimed = leases.claim(claim, from: waiting, isWhole: isWhole)
+            if isWhole || !claimed.leases.isEmpty { return claimed }
+        }
+    }
 }

@@ -7,6 +7,19 @@ extension SQLTransaction {
     /// protected by it.
     package static let changesAheadOfClock: Int64 = 3_600_000
 
+    /// What a new life adds to numbers that are ahead of the clock, so that it is past what a
+    /// lost life gave out though the clock stands still or went back.
+    private static let leap: Int64 = 1 << 40
+    /// How many numbers a life may give out in a millisecond, on the average, and still the
+    /// next one begins past them.
+    private static let numbersPerMillisecond: Int64 = 1024
+
+    /// The number from which a table counts on in a new life, where `last` is the last one known.
+    package static func number(ofNewLifeAfter last: Int64, at now: Instant) -> Int64 {
+        let clock = now.rawValue * numbersPerMillisecond
+        return last < clock ? clock : last + leap
+    }
+
     /// The present life of the store.
     package func incarnation() throws -> Incarnation {
         try connection.first("SELECT incarnation FROM store WHERE id = 1") {

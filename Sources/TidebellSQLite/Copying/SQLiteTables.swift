@@ -140,7 +140,7 @@ package final class SQLiteTables: TableWriting {
         _ = unlink("\(path)-server")
     }
 
-    package func close(migratedTo other: String) async throws {
+    package func closeAsMigrated() async throws {
         let path = folder.appendingPathComponent(SQLiteFactory.fileName).path
         try await closeWhole(at: path)
         try Self.rename(path, to: folder.appendingPathComponent(Self.migratedName).path)

@@ -20,19 +20,7 @@ final class GroupCommit: Sendable {
     /// The most writes in one transaction: bounds how long the first waits for
     /// the last.
     static let writesPerCommit = 128
-    /// Seconds after which one who was turned away may come back.
-    static let retryAfter = 1.0
-
-    private struct State {
-        var waiting = WaitingWrites()
-        var isDraining = false
-        var isClosed = false
-    }
-
-    private let state = Mutex(State())
-    /// Held while a drain is enqueued, so that none is after ``close()``. Not ``state``'s: a drain
-    /// starts at once, on another thread, and would wait for it.
-    private let enqueuing = Mutex(())
+    private let queue: WriteQueue
     private let pool: DatabasePool
     private let log: WriteAheadLog
     private let leases: QueueLeases
@@ -55,6 +43,7 @@ final class GroupCommit: Sendable {
         troubles: StoreTroubles, note: StoreNoteFile?, files: StoreFiles, bounds: StoreBounds,
         numbering: Numbering, elapsed: @escaping @Sendable () -> Duration
     ) {
+        queue = WriteQueue(bounds, closedError: SQLiteStore.closedError)
         self.pool = pool
         self.log = log
         self.leases = leases
@@ -74,52 +63,28 @@ final class GroupCommit: Sendable {
     /// Takes a write, which is finished later; at once, with an error, when too
     /// many wait or the store is closed.
     func submit(_ write: any WaitingWrite) {
-        let refusal = enqueuing.withLock { _ -> (any Error)? in
-            let (refusal, startsDrain) = enter(write)
-            if startsDrain { pool.asyncWriteWithoutTransaction { self.drain($0) } }
-            return refusal
-        }
-        if let refusal { write.finish(refusal) }
-    }
-
-    /// Lets a write wait, or tells why it may not, and whether a drain has to be enqueued.
-    private func enter(_ write: any WaitingWrite) -> (refusal: (any Error)?, startsDrain: Bool) {
-        state.withLock { state in
-            guard !state.isClosed else { return (SQLiteStore.closedError, false) }
-            guard state.waiting.count < bounds.waitingWrites else {
-                return (SQLiteStore.tooManyWaiting(bounds.waitingWrites, .waitingWrites), false)
-            }
-            let most = bounds.waitingWritesPerCaller
-            if let caller = write.caller, state.waiting.count(of: caller) >= most {
-                return (SQLiteStore.tooManyWaiting(ofCaller: most), false)
-            }
-            state.waiting.enter(write)
-            defer { state.isDraining = true }
-            return (nil, !state.isDraining)
-        }
+        queue.submit(write) { pool.asyncWriteWithoutTransaction { self.drain($0) } }
     }
 
     /// How many writes wait for a transaction.
-    var waitingCount: Int { state.withLock { $0.waiting.count } }
+    var waitingCount: Int { queue.count }
 
     /// Looks whether a file of the store was removed, as every write does; what was acknowledged is
     /// saved then.
     func lookAtFiles() async {
         await withCheckedContinuation { continuation in
-            enqueuing.withLock { _ in
-                guard !state.withLock({ $0.isClosed }) else { return continuation.resume() }
+            let isEnqueued = queue.unlessClosed {
                 pool.asyncWriteWithoutTransaction { database in
                     try? self.checkFiles(on: Connection(database))
                     continuation.resume()
                 }
             }
+            if !isEnqueued { continuation.resume() }
         }
     }
 
     /// Refuses further writes; those that wait are still done.
-    func close() {
-        enqueuing.withLock { _ in state.withLock { $0.isClosed = true } }
-    }
+    func close() { queue.close() }
 
     // MARK: - On the queue of the writer connection
 
@@ -135,27 +100,12 @@ final class GroupCommit: Sendable {
 
     private func drain(_ database: Database) {
         let connection = Connection(database, numbering: numbering)
-        while let (first, more) = firstWrite() {
-            var rest = Rest(writes: [first], more: more)
+        while let (first, waiting) = queue.nextOrEnd() {
+            var rest = Rest(writes: [first], more: min(waiting, Self.writesPerCommit - 1))
             while !rest.isEmpty { rest = commit(rest, on: connection) }
             log.keepShort(on: connection, of: files)
         }
     }
-
-    /// Takes the first write of the next transaction, and counts how many that wait may join it;
-    /// nil ends the drain.
-    private func firstWrite() -> (any WaitingWrite, more: Int)? {
-        state.withLock { state in
-            guard let first = state.waiting.next() else {
-                state.isDraining = false
-                return nil
-            }
-            return (first, min(state.waiting.count, Self.writesPerCommit - 1))
-        }
-    }
-
-    /// Takes the write whose turn it is.
-    private func nextWrite() -> (any WaitingWrite)? { state.withLock { $0.waiting.next() } }
 
     /// Writes that need a transaction.
     private struct Rest {
@@ -192,7 +142,7 @@ final class GroupCommit: Sendable {
             try unflushed.setFlushing(isFlushed, on: connection)
             try connection.run("BEGIN IMMEDIATE")
         } catch {
-            fail(rest + (0..<left).compactMap { _ in nextWrite() }, error)
+            fail(rest + (0..<left).compactMap { _ in queue.next() }, error)
             return Rest()
         }
         connection.memory = GroupMemory()
@@ -212,7 +162,7 @@ final class GroupCommit: Sendable {
             while ran.isEmpty || elapsed() < end {
                 if rest.isEmpty, left > 0 {
                     left -= 1
-                    if let next = nextWrite() { rest.append(next) }
+                    if let next = queue.next() { rest.append(next) }
                 }
                 guard let write = rest.first, !write.runsAlone || ran.isEmpty else { break }
                 rest.removeFirst()

@@ -3,12 +3,6 @@ import TidebellCore
 import TidebellSQL
 
 extension SQLTransaction {
-    /// What a new life adds to numbers that are ahead of the clock, so that it is past what a
-    /// lost life gave out though the clock stands still or went back.
-    private static let leap: Int64 = 1 << 40
-    /// How many numbers a life may give out in a millisecond, on the average, and still the
-    /// next one begins past them.
-    private static let numbersPerMillisecond: Int64 = 1024
     /// How far the store has come. Reads all databases.
     func progress() throws -> StoreProgress {
         StoreProgress(
@@ -84,12 +78,10 @@ extension SQLTransaction {
                 try connection.first("SELECT seq FROM sqlite_sequence WHERE name = ?", table) {
                     $0.int(0)
                 } ?? 0
-            let known = max(last, lost)
-            let clock = now.rawValue * Self.numbersPerMillisecond
             try connection.run("DELETE FROM sqlite_sequence WHERE name = ?", table)
             try connection.run(
                 "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", table,
-                known < clock ? clock : known + Self.leap
+                Self.number(ofNewLifeAfter: max(last, lost), at: now)
             )
         }
     }
