@@ -24,11 +24,13 @@ bool tidebell_file_identity(const char *path, uint64_t *device, uint64_t *number
 bool tidebell_settled_folder(const char *path, int64_t settled, struct tidebell_folder *folder) {
 #ifdef __linux__
     struct statx status;
-    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_CTIME, &status) != 0) return false;
+    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_CTIME | STATX_MTIME, &status) != 0) return false;
     folder->device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
     folder->number = status.stx_ino;
     folder->changed_seconds = status.stx_ctime.tv_sec;
     folder->changed_nanoseconds = status.stx_ctime.tv_nsec;
+    folder->modified_seconds = status.stx_mtime.tv_sec;
+    folder->modified_nanoseconds = status.stx_mtime.tv_nsec;
 #else
     struct stat status;
     if (stat(path, &status) != 0) return false;
@@ -36,7 +38,10 @@ bool tidebell_settled_folder(const char *path, int64_t settled, struct tidebell_
     folder->number = (uint64_t)status.st_ino;
     folder->changed_seconds = status.st_ctimespec.tv_sec;
     folder->changed_nanoseconds = status.st_ctimespec.tv_nsec;
+    folder->modified_seconds = status.st_mtimespec.tv_sec;
+    folder->modified_nanoseconds = status.st_mtimespec.tv_nsec;
 #endif
+    if (folder->changed_seconds <= 0 || folder->modified_seconds <= 0) return false;
     struct timespec now;
     if (clock_gettime(CLOCK_REALTIME, &now) != 0) return false;
     return now.tv_sec - folder->changed_seconds >= settled;

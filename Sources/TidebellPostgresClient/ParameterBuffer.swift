@@ -61,7 +61,6 @@ struct ParameterBuffer {
         switch value {
         case .null: return false
         case .int64(let number): appendInteger(number)
-        case .double(let number): appendInteger(number.bitPattern)
         case .bytea(let value): bytes.append(contentsOf: value)
         case .text(let text): bytes.append(contentsOf: text.utf8)
         case .int64Array(let elements):

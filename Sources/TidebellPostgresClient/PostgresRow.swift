@@ -21,8 +21,6 @@ package struct PostgresRow {
         case int4 = 23
         case text = 25
         case oid = 26
-        case float4 = 700
-        case float8 = 701
         case varchar = 1043
         case numeric = 1700
     }
@@ -54,16 +52,6 @@ package struct PostgresRow {
             }
             return number
         default: return unreadable(column, as: "a whole number", 0)
-        }
-    }
-
-    /// Returns a number of float8 or float4, or what ``int(_:)`` reads; 0 for NULL.
-    package func double(_ column: Int) -> Double {
-        guard !isNull(column) else { return 0 }
-        switch Read(rawValue: PQftype(result, Int32(column))) {
-        case .float8: return Double(bitPattern: integer(bytes(column), as: UInt64.self))
-        case .float4: return Double(Float(bitPattern: integer(bytes(column), as: UInt32.self)))
-        default: return Double(int(column))
         }
     }
 

@@ -5,7 +5,6 @@ package enum PostgresType: UInt32, Sendable, Hashable {
     /// What the statement makes of it: for a NULL, which is one of every type.
     case unknown = 0
     case int8 = 20
-    case float8 = 701
     case bytea = 17
     case int8Array = 1016
     case byteaArray = 1001
@@ -17,8 +16,6 @@ package enum PostgresValue: Sendable, Hashable {
     case null(PostgresType)
     /// An int8.
     case int64(Int64)
-    /// A float8.
-    case double(Double)
     /// A bytea.
     case bytea([UInt8])
     /// A bytea of the text's UTF-8: U+0000 and the order of bytes are kept, which PostgreSQL's
@@ -34,7 +31,6 @@ package enum PostgresValue: Sendable, Hashable {
         switch self {
         case .null(let type): type
         case .int64: .int8
-        case .double: .float8
         case .bytea, .text: .bytea
         case .int64Array: .int8Array
         case .byteaArray: .byteaArray

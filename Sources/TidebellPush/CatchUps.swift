@@ -7,6 +7,8 @@ import TidebellCore
 final class CatchUps: Sendable {
     /// Pages of the log after which their memory is worth giving back: some megabytes.
     static let crowd = 256
+    /// Pages between two looks below which the crowd is over: single devices come back all the time.
+    static let lull = 32
 
     private struct Waiter {
         var id: UInt64
@@ -17,7 +19,7 @@ final class CatchUps: Sendable {
         var running = 0
         var waiting = Turns<UserID, Waiter>()
         var lastID: UInt64 = 0
-        /// Pages read since memory was given back last.
+        /// Pages read since hardly any were.
         var pages = 0
         /// Their number when it was asked for last.
         var pagesBefore = 0
@@ -40,15 +42,17 @@ final class CatchUps: Sendable {
         return try await body()
     }
 
-    /// Whether a crowd has read and nobody reads any more: what it needed is free, and goes back to the
-    /// system only if that is asked for. True once for each crowd.
+    /// Whether a crowd has read, and hardly anybody does now: what it needed is free, and goes back to the
+    /// system only if that is asked for. True once for each crowd; to be asked at intervals.
     func takeEndOfCrowd() -> Bool {
         state.withLock { state in
-            defer { state.pagesBefore = state.pages }
-            guard state.pages >= Self.crowd, state.pages == state.pagesBefore, state.running == 0
-            else { return false }
-            state.pages = 0
-            return true
+            guard state.pages - state.pagesBefore < Self.lull else {
+                state.pagesBefore = state.pages
+                return false
+            }
+            let wasCrowd = state.pages >= Self.crowd
+            (state.pages, state.pagesBefore) = (0, 0)
+            return wasCrowd
         }
     }
 

@@ -61,9 +61,6 @@ package final class DeviceStreams: PushRoute, Service {
     /// How many streams are open.
     package var openCount: Int { registry.withLock(\.count) }
 
-    /// How many devices wait for their turn to read what they missed.
-    package var waitingCatchUps: Int { catchUps.waitingCount }
-
     /// Opens a stream of the device's notifications after `sequence`: what the log
     /// has first, then what is published, without gap or duplicate, without what
     /// the device caused itself (SUB-46).

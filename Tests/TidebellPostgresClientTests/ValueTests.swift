@@ -58,19 +58,6 @@ import TidebellPostgresClient
         #expect(try connection.number("SELECT 1") == 1)
     }
 
-    @Test func `Fractions arrive as they were`() throws {
-        let connection = try TestDatabase().connect()
-        let numbers: [Double] = [
-            0, -0.0, 0.1, .pi, -.greatestFiniteMagnitude, .leastNonzeroMagnitude, .infinity,
-        ]
-        for number in numbers {
-            let echoed = try connection.all("SELECT $1, 0.5::float4, 7", [.double(number)]) {
-                [$0.double(0).bitPattern, $0.double(1).bitPattern, $0.double(2).bitPattern]
-            }
-            #expect(echoed == [[number.bitPattern, (0.5).bitPattern, (7.0).bitPattern]])
-        }
-    }
-
     @Test func `Bytes arrive as they were, with NUL and what is no UTF-8`() throws {
         let connection = try TestDatabase().connect()
         let values: [[UInt8]] = [

@@ -18,12 +18,13 @@ bool tidebell_file_identity(const char *_Nonnull path, uint64_t *_Nonnull device
 struct tidebell_folder {
     uint64_t device, number;
     int64_t changed_seconds, changed_nanoseconds;
+    int64_t modified_seconds, modified_nanoseconds;
 };
 
-/// Which folder stands at a path, and its last change. Asks for the change of its status, a time
-/// that no program can set.
+/// Which folder stands at a path, and its last change: of its status, a time that no program can set, and of its
+/// entries, which is all that some file systems keep.
 ///
-/// False if there is none, or none that can be seen; or if it changed less than `settled` seconds ago: a
+/// False if there is none, or none that can be seen; if its file system keeps no such time; or if it changed less than `settled` seconds ago: a
 /// file system's times go in steps, and the next change could bear the same one.
 bool tidebell_settled_folder(const char *_Nonnull path, int64_t settled,
                              struct tidebell_folder *_Nonnull folder);

@@ -233,7 +233,8 @@ final class PostgresWrites: @unchecked Sendable {
             do {
                 return try connections.lastWrite(of: writer) == name
             } catch {
-                guard attempt < Pause.attempts, Self.isConflict(error) else {
+                // A server that restarts, or another that takes over, refuses connections at first.
+                guard attempt < Pause.attempts, error is PostgresError else {
                     throw UnsettledCommit(cause: error)
                 }
                 Pause.before(attempt: attempt)

@@ -16,6 +16,9 @@ enum PostgresSchema {
     /// The version of the tables that this code reads and writes.
     static let version: Int64 = 1
 
+    /// The oldest server that serves, as libpq numbers versions.
+    private static let oldestServer = 15_00_00
+
     /// The version of a database that a copy is made into, which has not ended.
     static let unfinished: Int64 = -1
     /// The version of one whose cloud is in another store since.
@@ -77,6 +80,12 @@ enum PostgresSchema {
     static func prepare(
         _ connection: PostgresConnection, identity: Int64, version: Int64 = version
     ) throws -> Int64 {
+        guard connection.serverVersion >= oldestServer else {
+            throw StoreOpenError.unreachable(
+                reason:
+                    "it needs PostgreSQL 15 or newer, and this is \(connection.serverVersion / 10_000)"
+            )
+        }
         connection.enqueue("BEGIN")
         try connection.execute("SELECT pg_advisory_xact_lock($1)", [.int64(makingLock)])
         var exists = false

@@ -11,6 +11,8 @@ struct FolderState: Hashable {
     private let number: UInt64
     private let seconds: Int64
     private let nanoseconds: Int64
+    private let modifiedSeconds: Int64
+    private let modifiedNanoseconds: Int64
 
     /// Looks at a path; nil if there is no folder, or one that changed less than `settledAfter`
     /// seconds ago.
@@ -21,5 +23,7 @@ struct FolderState: Hashable {
         number = folder.number
         seconds = folder.changed_seconds
         nanoseconds = folder.changed_nanoseconds
+        modifiedSeconds = folder.modified_seconds
+        modifiedNanoseconds = folder.modified_nanoseconds
     }
 }
