@@ -343,9 +343,12 @@ let package = Package(
             name: "TidebellPostgresTests",
             dependencies: [
                 "TidebellPostgres", "TidebellPostgresClient", "TidebellSQL", "TidebellSQLite",
-                "TidebellScheduling", "PostgresTestServer", "PostgresTestStores",
-                "CPostgresTestStores", "StoreConformance", "TestSupport",
+                "TidebellHTTP", "TidebellScheduling", "TidebellServer", "TidebellWire",
+                "PostgresTestServer", "PostgresTestStores", "CPostgresTestStores",
+                "StoreConformance", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
         ),

@@ -152,8 +152,7 @@ final class APNsLane: Sendable {
 
     private func takeTurn(_ key: PushTargetKey) async {
         let newsBefore = news.load(ordering: .relaxed)
-        let held = leases.withLock { $0[key] }
-        let isHeld = held.map { surroundings.now() < $0.vestingAt } ?? false
+        let isHeld = holds(key)
         // After a long wait others may have it by now: then it is claimed once more first.
         let outcome = isHeld ? await deliver(to: key) : .gone
         let (rest, isInBacklog, room) = backlog.withLock { backlog in
@@ -171,6 +170,11 @@ final class APNsLane: Sendable {
         let isRoomy = room > configuration.waitingTargets / 2
         if isRoomy, leftSome.exchange(false, ordering: .relaxed) { claimAgain.raise() }
         wake.raise()
+    }
+
+    /// Whether the lease of a target is there, and has not vested.
+    private func holds(_ key: PushTargetKey) -> Bool {
+        leases.withLock { $0[key] }.map { surroundings.now() < $0.vestingAt } ?? false
     }
 
     /// Gives the lease of a target back that rests, or that something else came of.
@@ -217,6 +221,11 @@ final class APNsLane: Sendable {
             var outcome: APNsBacklog.Outcome = notifications.count < limit ? .done : .more
             for notification in notifications {
                 if isStopped { break }
+                // After a standstill another process may be at it: then it is claimed once more first.
+                guard holds(key) else {
+                    outcome = .more
+                    break
+                }
                 if let end = try await notify(target, of: notification) {
                     outcome = end
                     break

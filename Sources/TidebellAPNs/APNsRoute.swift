@@ -77,6 +77,11 @@ package final class APNsRoute: PushRoute, Service {
     package func publish(
         _ notifications: [StoredNotification], after ends: [UserID: NotificationSequence]
     ) {
+        lookAgain(for: nil)
+    }
+
+    /// The same of another process: what it published may be for a target whose lease this one has.
+    package func lookAgain(for users: Set<UserID>?) {
         for lane in lanes.values { lane.noteNews() }
         wake.raise()
     }

@@ -61,8 +61,6 @@ package struct Cloud: Sendable {
     let signUps: SignUpPace
     /// Those who come by an identity provider for the first time.
     let newcomers: SignUpPace
-    /// Devices that show a code.
-    let deviceSignIns: DeviceSignIns
     /// What fields and kept answers are encrypted with; nil keeps them as they are.
     package var rootKey: RootKey?
     /// What callers have of the server now.
@@ -117,7 +115,6 @@ package struct Cloud: Sendable {
         accountPageKey = KeyDerivation.key(named: "account pages", of: secret.key(.sharePages))
         signUps = SignUpPace(limits: shares.limits, elapsed: time.elapsed)
         newcomers = SignUpPace(limits: shares.limits, elapsed: time.elapsed)
-        deviceSignIns = DeviceSignIns(elapsed: time.elapsed)
         self.streams = streams
         self.couriers = couriers
         self.journal = journal

@@ -8,7 +8,7 @@ import TidebellWire
 
 /// The engine that keeps a store in a database of PostgreSQL.
 ///
-/// One process serves it: leases, and hints of commits, are in that process.
+/// Where one process serves it, leases, and hints of commits, are in that process; nodes share both.
 package final class PostgresStore: OpenedStore {
     package let identity: UInt64
     package let cameBackOlder: Bool
@@ -24,15 +24,19 @@ package final class PostgresStore: OpenedStore {
     private let longPool: PostgresPool
     private let writes: PostgresWrites
     private let statements: PostgresStatements
+    private let guesses: RowGuesses
+    /// The leases of a server that is alone.
     private let leases: QueueLeases
+    /// What a node shares with others; nil for a server that is alone.
+    private let node: Node?
     private let bounds: StoreBounds
 
     /// Takes over what ``open(at:for:bounds:time:randomness:)`` found.
     init(
         identity: UInt64, incarnation: Incarnation, cameBackOlder: Bool,
         connections: WriterConnections, pool: PostgresPool, longPool: PostgresPool,
-        writes: PostgresWrites, leases: QueueLeases, statements: PostgresStatements,
-        troubles: StoreTroubles, bounds: StoreBounds
+        writes: PostgresWrites, leases: QueueLeases, node: Node?, statements: PostgresStatements,
+        guesses: RowGuesses, troubles: StoreTroubles, bounds: StoreBounds
     ) {
         self.identity = identity
         self.cameBackOlder = cameBackOlder
@@ -42,7 +46,9 @@ package final class PostgresStore: OpenedStore {
         self.longPool = longPool
         self.writes = writes
         self.statements = statements
+        self.guesses = guesses
         self.leases = leases
+        self.node = node
         self.troubles = troubles
         self.bounds = bounds
     }
@@ -67,10 +73,13 @@ package final class PostgresStore: OpenedStore {
     ) async throws -> Result {
         do {
             let pool = length == .long ? longPool : pool
-            return try await pool.run(.read) { [statements] connection in
+            return try await pool.run(.read) { [statements, guesses] connection in
                 // Sent with the first statement.
                 connection.enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                return try body(SQLReader(StoreConnection(connection, statements), length))
+                let store = StoreConnection(connection, statements, guesses)
+                let result = try body(SQLReader(store, length))
+                connection.endRead()
+                return result
             }
         } catch PostgresPool.Refusal.tooManyWaiting {
             throw bounds.tooManyReadsWait
@@ -87,25 +96,45 @@ package final class PostgresStore: OpenedStore {
 
     package func unsettledCommits() -> AsyncStream<Void> { writes.signals.unsettled.stream() }
 
+    package func whenNotifiedElsewhere(_ body: @escaping @Sendable (Set<UserID>?) -> Void) {
+        node?.whenNotifiedElsewhere(body)
+    }
+
+    package var isMaintainedHere: Bool { node?.leads ?? true }
+
+    package func whenLost(_ body: @escaping @Sendable (StoreOpenError) -> Void) {
+        connections.whenRefused(body)
+    }
+
     package func claimOutboxes<Pending: Sendable>(
         _ claim: LeaseClaim,
         reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
     ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
-        try await leases.claimOutboxes(claim, in: self, reading: body)
+        guard let node else {
+            return try await leases.claimOutboxes(claim, in: self, reading: body)
+        }
+        let claimed = try await node.leases.claimOutboxes(claim)
+        guard !claimed.leases.isEmpty else { return (claimed, nil) }
+        // Whoever holds the leases reads once more where this fails.
+        return (claimed, try? await read { body(claimed.leases, $0) })
     }
 
-    package func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) {
-        self.leases.outboxes.take(leases)
+    package func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws {
+        guard let node else { return self.leases.outboxes.take(leases) }
+        // Also in a task that is cancelled: the others would wait until they vest.
+        try await Task { try await node.leases.giveBack(leases) }.value
     }
 
     package func claimDeliveries(
         _ claim: LeaseClaim, in queue: DeliveryQueue
     ) async throws -> ClaimedLeases<DeliveryPointer> {
-        try await leases.claimDeliveries(claim, in: queue, of: self)
+        guard let node else { return try await leases.claimDeliveries(claim, in: queue, of: self) }
+        return try await node.leases.claimDeliveries(claim, in: queue)
     }
 
-    package func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) {
-        self.leases.takeDeliveries(leases)
+    package func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) async throws {
+        guard let node else { return self.leases.takeDeliveries(leases) }
+        try await Task { try await node.leases.giveBack(leases) }.value
     }
 
     /// Begins a new life past what is known of the lost one.
@@ -122,6 +151,7 @@ package final class PostgresStore: OpenedStore {
 
     package func close() async throws {
         await writes.close()
+        await node?.close()
         await pool.close()
         await longPool.close()
     }

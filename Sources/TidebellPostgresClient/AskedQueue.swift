@@ -35,6 +35,8 @@ struct AskedStatement {
     var prepared: (key: StatementCache.Key, name: String)?
     var row: ((PostgresRow) throws -> Void)?
     var count: Count?
+    /// Who keeps the rows.
+    var answer: PostgresAnswer?
 }
 
 /// How far a COMMIT has got.
@@ -56,6 +58,7 @@ struct AskedQueue {
 
     var isEmpty: Bool { start == entries.count }
     var first: Asked? { start < entries.count ? entries[start] : nil }
+    var last: Asked? { entries.last ?? nil }
 
     mutating func append(_ entry: Asked) { entries.append(entry) }
 

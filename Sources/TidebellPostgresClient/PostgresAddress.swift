@@ -37,6 +37,8 @@ package struct PostgresAddress: Sendable, Hashable {
     /// The text as given; it may hold a password.
     private let text: String
     private let options: [String: String]
+    /// Counts the round trips of all connections that are made with it; nil counts none.
+    package var trips: RoundTripCount?
 
     /// Reads an address.
     ///

@@ -16,9 +16,10 @@ extension PostgresConnection {
     /// Sends a statement that is prepared, or prepares it in the same round trip.
     func sendPrepared(
         _ sql: String, _ values: [PostgresValue], row: ((PostgresRow) throws -> Void)? = nil,
-        count: AskedStatement.Count? = nil
+        count: AskedStatement.Count? = nil, answer: PostgresAnswer? = nil
     ) {
         guard let connection = usable() else { return }
+        isEnding = false
         sendDeallocations()
         parameters.fill(values)
         let key = StatementCache.Key(sql: sql, types: parameters.types)
@@ -28,13 +29,15 @@ extension PostgresConnection {
             PQsendQueryPrepared(
                 connection, name, parameters.count, values, lengths, formats, 1)
         }
-        let statement = AskedStatement(sql: sql, prepared: (key, name), row: row, count: count)
+        let statement = AskedStatement(
+            sql: sql, prepared: (key, name), row: row, count: count, answer: answer)
         sent(isSent, .statement(statement), parameters.byteCount)
     }
 
     /// Sends a statement that stays unprepared.
     func sendOnce(_ sql: String, _ values: [PostgresValue], as entry: Asked) {
         guard let connection = usable() else { return }
+        isEnding = false
         parameters.fill(values)
         let isSent = parameters.withParameters { values, lengths, formats in
             PQsendQueryParams(
@@ -92,6 +95,20 @@ extension PostgresConnection {
 
     // MARK: Waiting
 
+    /// Sends what there is, and the end of it, without waiting for answers.
+    func sendOff() {
+        guard let connection = usable() else { return }
+        guard PQpipelineSync(connection) == 1 else {
+            return lose(PostgresError(.connectionLost, Self.message(of: connection)))
+        }
+        asked.append(.sync)
+        while self.connection != nil, PQflush(connection) == 1 {
+            poll(forWriting: true)
+            takeInput()
+        }
+        unsentBytes = 0
+    }
+
     /// Waits for everything that was asked. Whatever happens, nothing is asked any more
     /// afterwards, and the first error stands in ``firstError``.
     func wait() {
@@ -99,6 +116,7 @@ extension PostgresConnection {
         guard PQpipelineSync(connection) == 1 else {
             return lose(PostgresError(.connectionLost, Self.message(of: connection)))
         }
+        trips?.note(asked.last?.sql)
         asked.append(.sync)
         roundTrips += 1
         takeResults()
@@ -147,8 +165,7 @@ extension PostgresConnection {
                 continue
             }
             hasResult = true
-            take(result, of: entry)
-            PQclear(result)
+            if !take(result, of: entry) { PQclear(result) }
         }
     }
 
@@ -158,15 +175,22 @@ extension PostgresConnection {
         notices.hasDoubtfulWarning = false
     }
 
-    /// Takes one result of a statement.
-    private func take(_ result: OpaquePointer, of entry: Asked) {
+    /// Takes one result of a statement; returns whether somebody keeps it.
+    private func take(_ result: OpaquePointer, of entry: Asked) -> Bool {
         let status = PQresultStatus(result)
+        if status == PGRES_TUPLES_OK, case .statement(let statement) = entry,
+            let answer = statement.answer
+        {
+            answer.take(result, of: statement.sql)
+            return true
+        }
         switch status {
         case PGRES_PIPELINE_SYNC: finish(entry)
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: succeed(entry, result)
         case PGRES_PIPELINE_ABORTED: fail(entry, nil)
         default: fail(entry, PostgresError(result: result, sql: entry.sql))
         }
+        return false
     }
 
     private func succeed(_ entry: Asked, _ result: OpaquePointer) {

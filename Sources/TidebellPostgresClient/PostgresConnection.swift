@@ -21,6 +21,7 @@ package final class PostgresConnection {
     var parameters = ParameterBuffer()
     var statements: StatementCache
     let notices = Notices()
+    let trips: RoundTripCount?
     // What others end statements with.
     var canceller: PostgresCanceller?
     // The first error since the last wait.
@@ -31,6 +32,8 @@ package final class PostgresConnection {
     var evicted: [String] = []
     // Whether the statement whose results are being read had one already.
     var hasResult = false
+    // Whether the transaction's end was sent, and nothing since.
+    var isEnding = false
     // How the last COMMIT went, as far as the server said.
     var commitProgress = CommitProgress.notAsked
 
@@ -41,6 +44,7 @@ package final class PostgresConnection {
     ///   - statementLimit: How many statements stay prepared; the server keeps a plan of each.
     package init(_ address: PostgresAddress, statementLimit: Int = 256) throws(PostgresError) {
         statements = StatementCache(limit: statementLimit)
+        trips = address.trips
         let opened = try address.connect()
         connection = opened
         notices.receive(from: opened)
@@ -86,6 +90,13 @@ package final class PostgresConnection {
         row: ((PostgresRow) throws -> Void)? = nil
     ) {
         sendPrepared(sql, values, row: row)
+    }
+
+    /// Sends a statement without waiting; its rows are kept from the next wait on.
+    package func enqueue(
+        _ sql: String, _ values: [PostgresValue] = [], keeping answer: PostgresAnswer
+    ) {
+        sendPrepared(sql, values, answer: answer)
     }
 
     /// Sends a statement that is not worth preparing, such as one that makes a table.
@@ -164,6 +175,21 @@ package final class PostgresConnection {
         wait()
         firstError = nil
         if isInTransaction { close() }
+    }
+
+    /// Rolls the open transaction back, in which nothing was written, and does not wait for that: the next wait
+    /// does. What was sent before is not waited for either, and must not matter.
+    package func endRead() {
+        sendOnce("ROLLBACK", [], as: .statement(AskedStatement(sql: "ROLLBACK")))
+        sendOff()
+        isEnding = true
+    }
+
+    /// Leaves no transaction open behind a piece of work that did what it should, and waits for what it sent.
+    func settle() throws {
+        guard !isEnding || connection == nil else { return }
+        try sync()
+        rollback()
     }
 
     /// Returns what ends a statement of this connection from another thread.

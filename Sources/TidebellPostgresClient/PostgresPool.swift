@@ -135,8 +135,7 @@ package final class PostgresPool: Sendable {
     ) throws -> Value {
         do {
             let value = try body(connection)
-            try connection.sync()
-            connection.rollback()
+            try connection.settle()
             return value
         } catch {
             connection.rollback()

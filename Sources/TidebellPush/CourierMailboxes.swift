@@ -132,10 +132,13 @@ package final class CourierMailboxes: PushRoute {
     package func publish(
         _ notifications: [StoredNotification], after ends: [UserID: NotificationSequence]
     ) {
+        lookAgain(for: Set(notifications.map(\.user)))
+    }
+
+    package func lookAgain(for users: Set<UserID>?) {
         let wakes = registry.withLock { registry in
-            Set(notifications.map(\.user)).flatMap { user in
-                registry.byUser[user].map { Array($0.values) } ?? []
-            }
+            guard let users else { return registry.byUser.values.flatMap(\.values) }
+            return users.flatMap { registry.byUser[$0].map { Array($0.values) } ?? [] }
         }
         for wake in wakes { wake.raise() }
     }

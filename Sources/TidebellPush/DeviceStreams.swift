@@ -106,6 +106,14 @@ package final class DeviceStreams: PushRoute, Service {
         }
     }
 
+    package func lookAgain(for users: Set<UserID>?) {
+        let queues = registry.withLock { registry in
+            guard let users else { return registry.queues.values.flatMap(\.values) }
+            return users.flatMap { registry.queues[$0].map { Array($0.values) } ?? [] }
+        }
+        for queue in queues { queue.lookAgain() }
+    }
+
     /// Gives signs of life until the task is cancelled or the service group shuts
     /// down. One timer for all streams: ten thousand cost a task and a timer less
     /// each.

@@ -103,6 +103,15 @@ final class LiveQueue: Sendable {
         follower?()
     }
 
+    /// Has the stream read the log, which may have more than came here: another process has appended to it.
+    func lookAgain() {
+        change { state in
+            guard !state.hasEnded else { return }
+            state.waiting = []
+            state.hasOverflowed = true
+        }
+    }
+
     /// Notes that the log was read up to a position.
     func read(upTo position: NotificationSequence) {
         state.withLock { $0.known = max($0.known ?? position, position) }

@@ -29,7 +29,7 @@ struct PassCommit: Sendable {
             "a pass processes changes of databases that it holds"
         )
         // Nothing is written here: it is found out what may be notified.
-        let (held, reachable) = try steps.write(.batch) { transaction in
+        let (held, reachable) = try steps.write(.looking) { transaction in
             (
                 Set(
                     try batch.held.filter { try transaction.holds($0.lease, at: $0.version) }
@@ -60,6 +60,8 @@ struct PassCommit: Sendable {
             if positions[user] == nil { users.append(user) }
             positions[user, default: []].append(index)
         }
+        // Others may append to the same logs: in one order, nobody waits for who waits for them.
+        if !steps.areTogether { users.sort { $0.rawValue < $1.rawValue } }
         var appended = [Appended?](repeating: nil, count: notifications.count)
         for user in users {
             let indices = positions[user] ?? []

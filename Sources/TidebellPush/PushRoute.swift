@@ -18,4 +18,8 @@ package protocol PushRoute: Sendable {
     func publish(
         _ notifications: [StoredNotification], after ends: [UserID: NotificationSequence]
     )
+
+    /// Signals that another process may have appended to the logs of these users, or of any (nil), and published it
+    /// to its own connections. Returns at once.
+    func lookAgain(for users: Set<UserID>?)
 }

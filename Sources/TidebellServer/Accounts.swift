@@ -116,7 +116,7 @@ package struct Accounts: Sendable {
         try await store.read { try $0.user(named: name) }
     }
 
-    private func makeToken() -> (text: String, hash: [UInt8]) {
+    func makeToken() -> (text: String, hash: [UInt8]) {
         let text = Secret.make(from: randomness)
         return (text, Secret.hash(text))
     }

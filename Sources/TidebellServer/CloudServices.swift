@@ -128,6 +128,9 @@ package struct CloudServices: Sendable {
         self.store = store
         self.streams = streams
         let routes: [any PushRoute] = [streams, couriers, apns, webhookRoute]
+        store.whenNotifiedElsewhere { users in
+            for route in routes { route.lookAgain(for: users) }
+        }
         pipelines = { [push] reached in
             PushPipeline(
                 store: store, routes: routes, clock: time.clock, now: time.now,

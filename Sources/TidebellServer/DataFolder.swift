@@ -135,7 +135,11 @@ package struct DataFolder: Sendable {
             }
         } while reset > 0
         if known != nil, known != id || next != nil { try await Self.removeAnswers(in: store) }
-        try await store.write(.everything) { try $0.adoptRootKey(id) }
+        try await store.write(.everything) { transaction throws in
+            guard try transaction.rootKeyID() == known, try transaction.nextRootKeyID() == next
+            else { throw Self.otherRootKey }
+            try transaction.adoptRootKey(id)
+        }
         return (key, loss)
     }
 
@@ -145,6 +149,13 @@ package struct DataFolder: Sendable {
                 + "Nothing is lost: finish it with the same command (tidebell root-key rotate"
                 + "\(option)), with both keys. If one of them is lost, start with the other one and "
                 + "--accept-lost-keys, which permanently deletes what only the lost key decrypts."
+        )
+    }
+
+    private static var otherRootKey: OperatorError {
+        OperatorError(
+            "Another server has begun this cloud at the same moment. Start this one again, with the same "
+                + "root key."
         )
     }
 
@@ -187,11 +198,14 @@ package struct DataFolder: Sendable {
     /// Zones that are given up in one transaction.
     private static let zonesPerReset = 20
 
-    /// Opens the store of the files of records; only for the one process that serves.
-    package func openAssets(rootKey: RootKey? = nil, logger: Logger) throws -> AssetFolder {
+    /// Opens the store of the files of records; only for the one process that serves, or for each node.
+    package func openAssets(
+        of node: String? = nil, rootKey: RootKey? = nil, logger: Logger
+    ) throws -> AssetFolder {
         do {
             return try AssetFolder(
-                url.appendingPathComponent(Self.assetsName), rootKey: rootKey, logger: logger
+                url.appendingPathComponent(Self.assetsName), of: node, rootKey: rootKey,
+                logger: logger
             )
         } catch let error as OperatorError {
             throw error

@@ -9,7 +9,7 @@ import TidebellWire
 
 /// Encrypts what older versions left in clear text, and removes what nobody needs any more:
 /// every hour old tombstones and notifications (TOK-22, NOTIF-15) and files (ASSET-4), every
-/// minute what is kept for explanations and of answers beyond its bounds. Moves the moment of
+/// minute what is kept for explanations and of answers beyond its bounds, and sign-ins that nobody finished. Moves the moment of
 /// retention, and notes which tokens were used.
 package struct Maintenance: Service {
     /// Time between two looks at what is kept for explanations, and of answers.
@@ -57,18 +57,11 @@ package struct Maintenance: Service {
                     await round()
                     for _ in 1..<Self.intervalsPerRound {
                         try await time.clock.sleep(for: Self.interval)
-                        await attempt("retention") {
-                            let now = try await retention.moment(in: store)
-                            await attempt("explanations") {
-                                _ = try await removeExplanations(at: now)
-                            }
-                            await attempt("answers") { _ = try await removeAnswers(at: now) }
-                        }
                         await attempt("token uses") { try await storeTokenUses() }
                         await attempt("query uses") { try await storeQueryUses() }
                         // Notices, also when nobody writes, that trouble began or is over.
                         await attempt("probe") { try await store.probe() }
-                        await attempt("deleted zones") { _ = try await removeDeletedZones() }
+                        if store.isMaintainedHere { await smallRound() }
                     }
                     try await time.clock.sleep(for: Self.interval)
                 }
@@ -77,9 +70,22 @@ package struct Maintenance: Service {
             // The end of every service.
         }
         // What ran and was used since the last look counts, however often a server is started anew.
-        await attempt("retention") { _ = try await retention.moment(in: store) }
+        if store.isMaintainedHere {
+            await attempt("retention") { _ = try await retention.moment(in: store) }
+        }
         await attempt("token uses") { try await storeTokenUses() }
         await attempt("query uses") { try await storeQueryUses() }
+    }
+
+    /// Removes what is soon much.
+    private func smallRound() async {
+        await attempt("retention") {
+            let now = try await retention.moment(in: store)
+            await attempt("explanations") { _ = try await removeExplanations(at: now) }
+            await attempt("answers") { _ = try await removeAnswers(at: now) }
+        }
+        await attempt("sign-ins") { try await removeSignIns() }
+        await attempt("deleted zones") { _ = try await removeDeletedZones() }
     }
 
     /// Removes what is old enough now, each kind by itself: a failure is the operator's to
@@ -87,9 +93,11 @@ package struct Maintenance: Service {
     package func round() async {
         var removed: Logger.Metadata = [:]
         await attempt("tables") { try await store.inspect() }
-        await attempt("deleted zones") { _ = try await removeDeletedZones() }
         await attempt("token uses") { try await storeTokenUses() }
         await attempt("query uses") { try await storeQueryUses() }
+        guard store.isMaintainedHere else { return }
+        await attempt("sign-ins") { try await removeSignIns() }
+        await attempt("deleted zones") { _ = try await removeDeletedZones() }
         await attempt("retention") {
             await removeAged(at: try await retention.moment(in: store), noting: &removed)
         }
@@ -162,7 +170,8 @@ package struct Maintenance: Service {
         let moment = now.advanced(by: .zero - limits.assetGrace)
         var total = 0
         for _ in 0..<Self.batchesPerRound {
-            let removed = try await store.write(.store) {
+            // A save that names a file at the same time is another scope's, and perhaps another node's.
+            let removed = try await store.write(.everything) {
                 try $0.removeUnusedAssets(since: moment, limit: Self.batchSize)
             }
             try await assets.remove(removed.files)
@@ -254,6 +263,17 @@ package struct Maintenance: Service {
                 try $0.noteQueryUses(
                     noted.map(\.use), in: container, at: now, keeping: CheckSchema.mostUses)
             }
+        }
+    }
+
+    /// Removes sign-ins of devices that nobody finished, and what is remembered of finished ones by a provider.
+    private func removeSignIns() async throws {
+        let now = time.now()
+        _ = try await removeAll(.store) {
+            try $0.removeDeviceSignIns(expiredBy: now, limit: Self.batchSize)
+        }
+        _ = try await removeAll(.store) {
+            try $0.removeFinishedVisits(endedBy: now, limit: Self.batchSize)
         }
     }
 

@@ -124,8 +124,8 @@ package enum RootKeySource: Sendable, Hashable {
 
     private static func make(at url: URL) throws -> RootKey {
         let bytes = Randomness.system.makeBytes(RootKey.length)
-        let draft = url.appendingPathExtension("new").path
-        unlink(draft)
+        // Of a name that no other node has, which may make one at the same moment.
+        let draft = url.appendingPathExtension("new-\(AssetFolder.randomName())").path
         do {
             let file = try IncomingFile(path: draft, limit: .max)
             try file.write(Array((Hex.text(bytes) + "\n").utf8))
@@ -133,7 +133,8 @@ package enum RootKeySource: Sendable, Hashable {
         } catch {
             throw OperatorError("The root key \(url.path) cannot be made: \(error)")
         }
-        return RootKey(bytes)
+        // As it is there: another node may have made one at the same moment.
+        return try read(url)
     }
 
     /// Reads a key as bytes, as 64 hexadecimal digits or in Base64.

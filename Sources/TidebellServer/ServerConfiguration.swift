@@ -22,6 +22,9 @@ package struct ServerConfiguration: Sendable {
     package var dataFolder: URL
     /// What opens its store.
     package var stores: any StoreFactory = StoreEngine.standard.factory
+    /// What this server is called among the nodes that share the store and the files of records; nil for one
+    /// that is alone.
+    package var nodeName: String?
     package var logLevel = Logger.Level.notice
     package var limits = Limits()
     /// Bounds and delays of the push pipeline, and what it prunes first.
@@ -50,6 +53,8 @@ package struct ServerConfiguration: Sendable {
     package var store = StoreBounds()
     /// How much of the server one caller may take.
     package var shares = ShareLimits()
+    /// How long the server says that it is not ready, and goes on, before it stops.
+    package var stopNotice = Duration.zero
     /// The files of the certificate, with those that sign it, and of its key; nil for plain HTTP.
     package var tls: (certificate: URL, key: URL)?
     /// What the server counts, in the text format of Prometheus (``PrometheusMetrics``).

@@ -21,6 +21,7 @@ package struct TidebellServer: Sendable {
     private let logger: Logger
     private let openFiles: OpenFiles.Shares
     private let tls: TLSCertificates?
+    private let lostStore: LostStore
 
     /// Opens the cloud of the data folder; what an operator can put right fails
     /// with ``OperatorError``.
@@ -47,6 +48,7 @@ package struct TidebellServer: Sendable {
         let (time, randomness) = (shifted?.time ?? Time.system, Randomness.system)
         let store = try folder.openStore(
             for: .serving, bounds: configuration.store, time: time, randomness: randomness)
+        lostStore = LostStore(store)
         let troubles = TroubleLog(logger: logger)
         troubles.follow(store)
         if configuration.stores.isInDataFolder { troubles.nameDefects() }
@@ -81,7 +83,8 @@ package struct TidebellServer: Sendable {
         cloud = CloudServices(
             store: store,
             secret: secret,
-            assets: try folder.openAssets(rootKey: rootKey, logger: logger),
+            assets: try folder.openAssets(
+                of: configuration.nodeName, rootKey: rootKey, logger: logger),
             rootKey: rootKey,
             limits: configuration.limits,
             push: configuration.push,
@@ -112,7 +115,34 @@ package struct TidebellServer: Sendable {
     package func run(
         onRunning: @escaping @Sendable (HTTPServer.ListenAddress) async -> Void = { _ in }
     ) async throws {
-        try await run(serviceGroup(until: [.sigterm, .sigint], onRunning: onRunning))
+        let signals: [UnixSignal] = [.sigterm, .sigint]
+        guard configuration.stopNotice > .zero else {
+            return try await run(serviceGroup(until: signals, onRunning: onRunning))
+        }
+        let group = serviceGroup(until: [], onRunning: onRunning)
+        let stopping = stop(group, at: await UnixSignalsSequence(trapping: signals))
+        defer { stopping.cancel() }
+        try await run(group)
+    }
+
+    /// Stops a group after the first signal, when whoever asks whether the server is ready had the time to see that
+    /// it is not any more; at once after a second one.
+    private func stop(_ group: ServiceGroup, at signals: UnixSignalsSequence) -> Task<Void, Never> {
+        let (readiness, notice) = (cloud.webServices.cloud.readiness, configuration.stopNotice)
+        return Task {
+            await withDiscardingTaskGroup { tasks in
+                var isFirst = true
+                for await _ in signals {
+                    let wait = isFirst ? notice : .zero
+                    isFirst = false
+                    readiness.noteEnd()
+                    tasks.addTask {
+                        guard (try? await ContinuousClock().sleep(for: wait)) != nil else { return }
+                        await group.triggerGracefulShutdown()
+                    }
+                }
+            }
+        }
     }
 
     /// Everything that runs; the pipeline is up before the first request and
@@ -131,9 +161,11 @@ package struct TidebellServer: Sendable {
             tls: tls,
             onRunning: onRunning
         )
+        let lost = ServiceGroupConfiguration.ServiceConfiguration(
+            service: lostStore, failureTerminationBehavior: .gracefullyShutdownGroup)
         var group = ServiceGroupConfiguration(
-            services: cloud.services + [server], gracefulShutdownSignals: signals,
-            logger: logger.fromNotice
+            services: (cloud.services + [server]).map { .init(service: $0) } + [lost],
+            gracefulShutdownSignals: signals, logger: logger.fromNotice
         )
         group.maximumGracefulShutdownDuration = Self.drainTime
         return ServiceGroup(configuration: group)

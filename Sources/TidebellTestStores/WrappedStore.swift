@@ -55,6 +55,13 @@ extension WrappedStore {
         try await base.returnDeliveries(leases)
     }
 
+    package var isMaintainedHere: Bool { base.isMaintainedHere }
+    package func whenNotifiedElsewhere(_ body: @escaping @Sendable (Set<UserID>?) -> Void) {
+        base.whenNotifiedElsewhere(body)
+    }
+    package func whenLost(_ body: @escaping @Sendable (StoreOpenError) -> Void) {
+        base.whenLost(body)
+    }
     package func outboxCommits() -> AsyncStream<Void> { base.outboxCommits() }
     package func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
     package func unsettledCommits() -> AsyncStream<Void> { base.unsettledCommits() }

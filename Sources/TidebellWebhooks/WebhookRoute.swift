@@ -68,6 +68,9 @@ package final class WebhookRoute: PushRoute, Service {
         wakeAll()
     }
 
+    /// What another process published may be for a user whose lease this one has.
+    package func lookAgain(for users: Set<UserID>?) { wakeAll() }
+
     /// Runs until the task is cancelled or the service group shuts down; what was
     /// under way then is posted again after the next start.
     package func run() async throws {

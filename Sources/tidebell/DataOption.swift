@@ -59,13 +59,19 @@ struct DataOption: ParsableArguments {
     }
 
     /// The cloud in it; every command takes the engine of its store from here.
-    var dataFolder: DataFolder {
+    var dataFolder: DataFolder { dataFolder(servedBy: nil) }
+
+    /// The cloud in it, as one of the nodes that serve it has it.
+    func dataFolder(servedBy node: NodeName?) -> DataFolder {
         // The address was looked at before.
-        guard let storeAddress, let stores = try? PostgresFactory(storeAddress) else {
+        guard let storeAddress, let stores = try? PostgresFactory(storeAddress, as: node) else {
             return DataFolder(folder)
         }
         return DataFolder(folder, stores: stores)
     }
+
+    /// Whether a database keeps records, and no file in the data folder.
+    var hasDatabase: Bool { storeAddress != nil }
 
     /// Where the cloud is, as a sentence about it names it.
     var place: String {

@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import TidebellCore
 import TidebellHTTP
+import TidebellPostgres
 import TidebellServer
 import TidebellWire
 import TidebellPush
@@ -22,6 +23,22 @@ struct ServeCommand: AsyncParsableCommand {
     var host = "127.0.0.1"
 
     @OptionGroup var data: DataOption
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            What this server is called among the nodes: servers on one PostgreSQL database (--store) that share \
+            a data folder, behind a load balancer. Each has a name of its own; without one the server is alone.
+            """, valueName: "name"))
+    var nodeName: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            For so many seconds after SIGTERM /ready answers 503 while the server goes on, so that a load balancer \
+            sends no more requests here; then it stops. A second signal stops it at once.
+            """, valueName: "seconds"))
+    var stopNotice = 0
 
     @Option(help: "How much to log.")
     var logLevel = Logger.Level.notice
@@ -160,7 +177,27 @@ struct ServeCommand: AsyncParsableCommand {
         } catch let error as OperatorError {
             throw ValidationError(error.description)
         }
+        guard Self.stopNotices.contains(stopNotice) else {
+            throw ValidationError(
+                "--stop-notice must be 0 to \(Self.stopNotices.upperBound) seconds.")
+        }
         _ = try shareApps()
+        if let nodeName {
+            guard NodeName(nodeName) != nil else {
+                throw ValidationError(
+                    "--node-name must have 1 to \(NodeName.mostCharacters) letters, digits, '-', '.' or "
+                        + "'_', not '\(nodeName)'.")
+            }
+            guard data.hasDatabase else {
+                throw ValidationError(
+                    "--node-name is for servers that share a database: it needs --store.")
+            }
+            guard !rootKey.acceptLostKeys else {
+                throw ValidationError(
+                    "--accept-lost-keys is for a server that is alone: stop all nodes, and start one without "
+                        + "--node-name.")
+            }
+        }
         guard (certificate == nil) == (key == nil) else {
             throw ValidationError("--tls-certificate and --tls-key must be used together.")
         }
@@ -184,6 +221,9 @@ struct ServeCommand: AsyncParsableCommand {
             throw ValidationError("The public URL must begin with http:// or https://.")
         }
     }
+
+    /// Five minutes: whoever stops services waits no longer.
+    private static let stopNotices = 0...300
 
     /// Two years are what lists of browsers ask for at most.
     private static let strictTransportDays = 0...730
@@ -230,7 +270,9 @@ struct ServeCommand: AsyncParsableCommand {
         // A limit of file sizes fails the write that meets it, instead of ending the server.
         signal(SIGXFSZ, SIG_IGN)
         var configuration = ServerConfiguration(dataFolder: data.folder)
-        configuration.stores = data.dataFolder.stores
+        configuration.stores = data.dataFolder(servedBy: nodeName.flatMap { NodeName($0) }).stores
+        configuration.nodeName = nodeName
+        configuration.stopNotice = .seconds(stopNotice)
         configuration.host = host
         configuration.port = port
         configuration.logLevel = logLevel

@@ -8,7 +8,8 @@ import TidebellPostgresClient
 import TidebellScheduling
 import TidebellTestStores
 
-/// Opens the stores of tests in databases of the server that tests share: `TIDEBELL_TEST_STORE=postgres`.
+/// Opens the stores of tests in databases of the server that tests share: `TIDEBELL_TEST_STORE=postgres`, or as
+/// the only one of several nodes that might serve them (`postgres-node`).
 ///
 /// A data folder names its database in a file. The test kit, which is built without PostgreSQL, does not
 /// know of this engine: what is linked with `CPostgresTestStores` makes it known before any test.
@@ -17,8 +18,11 @@ private final class PostgresTestStores: StoreFactory {
     private static let readers = 2
     private static let fileName = "postgres-database"
 
+    private let node: NodeName?
     /// The databases of the folders.
     private let databases = Mutex<[String: String]>([:])
+
+    init(as node: NodeName? = nil) { self.node = node }
 
     var isInDataFolder: Bool { false }
 
@@ -28,7 +32,8 @@ private final class PostgresTestStores: StoreFactory {
     ) throws(StoreOpenError) -> any OpenedStore {
         let stores: PostgresFactory
         do {
-            stores = try PostgresFactory(address(of: folder), readers: Self.readers)
+            stores = try PostgresFactory(
+                address(of: folder), as: node, readers: Self.readers)
         } catch {
             throw .unreachable(reason: "\(error)")
         }
@@ -72,4 +77,5 @@ private final class PostgresTestStores: StoreFactory {
 @_cdecl("tidebell_register_postgres_test_stores")
 func registerPostgresTestStores() {
     TestStores.register(PostgresTestStores(), named: "postgres")
+    TestStores.register(PostgresTestStores(as: NodeName("a")), named: "postgres-node")
 }

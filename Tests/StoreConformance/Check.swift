@@ -54,9 +54,10 @@ package enum StoreConformance {
         + subscriptionMatching + texts
         + outbox + leases
         + explanations + explanationBounds + notifications + badges + history + devices + pushTokens
-        + pushTargets + pushTokenLimits + couriers + unused + webhooks + accounts + tokens + users
+        + pushTargets + pushTokenLimits + couriers + unused + webhooks + accounts + signIns + tokens
+        + users
         + erasure
-        + keptAnswers + secrets + rootKeys + bounds
+        + keptAnswers + readingAhead + secrets + rootKeys + bounds
 }
 
 /// An error a body throws on purpose.

@@ -100,7 +100,7 @@ extension StoreConformance {
                 #expect(try transaction.removeSessions(begunWith: .two).isEmpty)
             }
         },
-        Check("H3: ended tokens expire now, and a session's end is known") { store in
+        Check("H3: ended tokens have expired, and a session's end is known") { store in
             try await store.write(.everything) { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 try transaction.putFamily(of: anna)
@@ -109,7 +109,8 @@ extension StoreConformance {
                 #expect(try transaction.end(of: .two, at: later) == nil)
                 #expect(try transaction.endTokens(.session(.two), at: .noon) == 2)
                 #expect(try transaction.end(of: .two, at: .noon) == nil)
-                #expect(try transaction.webToken(hash: [2])?.expiresAt == .noon)
+                let end = Instant.noon.advanced(by: .zero - WebTokenRules.skew)
+                #expect(try transaction.webToken(hash: [2])?.expiresAt == end)
                 #expect(
                     try transaction.sessions(of: anna, at: .noon, limit: 9).map(\.id)
                         == [.one, .four])
@@ -121,6 +122,45 @@ extension StoreConformance {
                     try transaction.endTokens(
                         .account(anna, includingOperators: true), at: .noon) == 1)
                 #expect(try transaction.sessions(of: anna, at: .noon, limit: 9).isEmpty)
+            }
+        },
+        Check(
+            "H3: an ended session is over by a clock that is a minute behind, and nothing follows it"
+        ) {
+            store in
+            try await store.write(.everything) { transaction throws in
+                let anna = try transaction.createAccount(named: "anna", at: .noon)
+                let lifetime = Duration.seconds(3600)
+                let moments: [(hash: UInt8, end: Int64)] = [(1, 600), (2, -30), (3, -90)]
+                for (hash, end) in moments {
+                    try transaction.putWebToken(
+                        StoredWebToken(
+                            account: anna, expiresAt: .noon.advanced(by: .seconds(end)),
+                            lifetime: lifetime, session: SessionID(rawValue: "\(hash)"),
+                            origin: .device, container: .notes, createdAt: .noon),
+                        hash: [hash])
+                }
+                // Of two that the time has ended nothing is counted.
+                #expect(
+                    try transaction.endTokens(
+                        .account(anna, includingOperators: false), at: .noon) == 1)
+                let behind = Instant.noon.advanced(by: .zero - WebTokenRules.skew)
+                #expect(try transaction.sessions(of: anna, at: behind, limit: 9).isEmpty)
+                for (hash, _) in moments.prefix(2) {
+                    let session = SessionID(rawValue: "\(hash)")
+                    #expect(try transaction.end(of: session, at: behind) == nil)
+                    let token = try #require(try transaction.webToken(hash: [hash]))
+                    // By whatever clock.
+                    for minutes in Int64(-60)...60 {
+                        let now = Instant.noon.advanced(by: .seconds(60 * minutes))
+                        #expect(!WebTokenRules.isRenewalDue(of: token, at: now))
+                        let next = WebTokenRules.successor(of: token, lifetime: lifetime, at: now)
+                        #expect(next.expiresAt <= behind)
+                    }
+                }
+                #expect(
+                    try transaction.endTokens(
+                        .account(anna, includingOperators: false), at: .noon) == 0)
             }
         },
         Check("H3: a session has what is known of all its tokens; a disabled account has no end") {

@@ -169,6 +169,8 @@ extension BackupTests {
                     ALTER TABLE database DROP COLUMN zones;
                     DROP TABLE account_address;
                     DROP TABLE account_identity;
+                    DROP TABLE device_sign_in;
+                    DROP TABLE finished_visit;
                     DROP TABLE share;
                     DROP TABLE share_grant;
                     DROP TABLE shared_record;

@@ -114,6 +114,8 @@ struct FuzzTests {
         for _ in 0..<Self.rounds {
             for (path, body) in Self.seeds {
                 let target = damaged(Array(Self.target(path, of: api).utf8), by: &random)
+                // Without a path it is that of the start page, which is for people.
+                if target.first == UInt8(ascii: "?") { continue }
                 let response = await api.cloud.respond(
                     Bool.random(using: &random) ? .post : .get,
                     String(decoding: target, as: UTF8.self), body: Array(body.utf8)

@@ -78,6 +78,25 @@ struct SessionTests {
 
     // MARK: Ending
 
+    @Test(
+        "H3: a session that one server ended is over at another whose clock is behind, and gets no new token"
+    )
+    func endedByAnotherServer() async throws {
+        let node = api.makeNode(ahead: .seconds(-59))
+        let token = try await signIn()
+        // The next token is due at both.
+        api.clock.advance(by: WebTokenRules.signInLifetime / 2 + .seconds(3600))
+        #expect(try await api.cloud.accounts.signOut("me") > 0)
+        let target = TestAPI.target(
+            "public/users/caller", apiToken: api.apiToken, webToken: token)
+        for server in [node, api.cloud] {
+            let answer = try await api.send("GET", target, to: server)
+            #expect(answer.status == 421)
+            #expect(answer[header: "X-Apple-CloudKit-Web-Auth-Token"] == nil)
+        }
+        #expect(try await node.accounts.sessions(of: "me") == [])
+    }
+
     @Test("H3: signing out ends the tokens before and after, and those got with them")
     func chain() async throws {
         let first = try await signIn()

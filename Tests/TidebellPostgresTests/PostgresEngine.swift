@@ -13,7 +13,11 @@ final class PostgresEngine: StoreEngine {
     /// What steps write is found out on SQLite, with the same statements.
     let checksScopes = false
 
+    /// How the stores are served: by a server that is alone, or as a node that could share them.
+    private let node: NodeName?
     private let addresses = Mutex<[ObjectIdentifier: PostgresAddress]>([:])
+
+    init(as node: NodeName? = nil) { self.node = node }
 
     func makeStore() async throws -> any Store {
         try open(at: Self.makeDatabase())
@@ -55,7 +59,8 @@ final class PostgresEngine: StoreEngine {
     }
 
     private func open(at address: PostgresAddress) throws -> any Store {
-        let store = try PostgresStore.open(at: address, time: .system, randomness: .system)
+        let store = try PostgresStore.open(
+            at: address, as: node, time: .system, randomness: .system)
         addresses.withLock { $0[ObjectIdentifier(store)] = address }
         return store
     }

@@ -30,10 +30,31 @@ struct StatementTests {
             ),
             ("SELECT a FROM t LIMIT -1 OFFSET ?", "SELECT a FROM t LIMIT ALL OFFSET $1"),
             ("SELECT instr(t.a, ?) > 0", "SELECT position($1 IN t.a) > 0"),
+            ("VALUES (?, last_insert_rowid() - 1)", "VALUES ($1, lastval() - 1)"),
             ("VALUES (?, randomblob(16))", "VALUES ($1, uuid_send(gen_random_uuid()))"),
         ])
     func spelling(sqlite: String, postgres: String) {
         #expect(PostgresStatement(sqlite, lists: [:]).sql == postgres)
+    }
+
+    @Test(
+        "What a statement writes is known, and what it reads",
+        arguments: [
+            ("SELECT a, b FROM t JOIN u ON u.a = t.a", nil, ["b", "t", "u"]),
+            (
+                "SELECT a FROM json_each(?) AS w CROSS JOIN t AS x LEFT JOIN u", nil,
+                ["json_each", "t", "u"]
+            ),
+            ("INSERT OR IGNORE INTO t (a) SELECT a FROM u", "t", ["u"]),
+            ("INSERT INTO t (a) VALUES (1) ON CONFLICT DO NOTHING", "t", []),
+            ("UPDATE user SET a = 1 FROM u", "user", ["u"]),
+            ("DELETE FROM t WHERE a = ?", "t", ["t"]),
+            ("WITH x (a) AS (SELECT 1) INSERT INTO t SELECT a FROM x", nil, ["x"]),
+        ] as [(String, String?, Set<String>)])
+    func tables(sql: String, written: String?, read: Set<String>) {
+        let statement = PostgresStatement(sql, lists: [1: 1])
+        #expect(statement.writtenTable == written)
+        #expect(statement.readTables == read)
     }
 
     @Test("A list is a table of arrays, with a place for each row")

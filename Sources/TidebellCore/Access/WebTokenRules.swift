@@ -23,6 +23,9 @@ package enum WebTokenRules {
     /// How exactly it is known when a token was used last, so that one that is busy all day
     /// is not written all day.
     package static let usePrecision = Duration.seconds(3600)
+    /// How far the clocks of servers of one store may differ: so long before the moment a token that is
+    /// ended has expired.
+    package static let skew = Duration.seconds(60)
     /// The parts of its lifetime after which a token that was renewed is renewed once
     /// more, since the answer with the new one may have been lost.
     package static let retriesPerLifetime = 16
@@ -51,6 +54,11 @@ package enum WebTokenRules {
     ) -> Instant {
         let expiry = now.advanced(by: lifetime)
         return end.map { min($0, expiry) } ?? expiry
+    }
+
+    /// When a token that is ended now counts as expired, and its successors as outlived.
+    package static func end(ofTokensEndedAt now: Instant) -> Instant {
+        now.advanced(by: .zero - skew)
     }
 
     /// The moment that tokens which were got with `token`, and their successors, do not

@@ -29,6 +29,31 @@ extension FetchZoneChanges {
         )
     }
 
+    /// Announces what the pages are made of (``ReadingAhead/readAhead(_:)``).
+    package static func readAhead(
+        _ request: Request, for call: Call, in reader: some StoreReader
+    ) throws {
+        let zones = try RequestZones(request.zones.map(\.zoneID), for: call, in: reader)
+        let most = call.limits.recordBudget(for: call)
+        // The first ones mostly take the whole page.
+        for zone in request.zones.prefix(zonesAhead) {
+            let options = zone.options.merged(over: request.options)
+            // What is not there fails when its page is made.
+            guard options.reverse != true, let access = try? zones.access(to: zone.zoneID),
+                let stored = access.zone, access.hierarchies == nil
+            else { continue }
+            let token = try call.syncToken(
+                zone.syncToken, family: .zone, of: access.database.key)
+            _ = try reader.recordChanges(
+                in: stored.key, after: token?.position ?? .start,
+                limit: min(most, call.limits.recordPage(options.resultsLimit, for: call)),
+                byteLimit: call.limits.pageBytes, reverse: false)
+        }
+    }
+
+    /// The zones of which a page is read ahead, though those before may leave it no room.
+    private static let zonesAhead = 4
+
     /// What the zones of a request that are still to come may bring together.
     private struct Budget {
         var records: Int

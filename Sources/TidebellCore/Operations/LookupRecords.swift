@@ -49,6 +49,17 @@ extension LookupRecords {
     }
 }
 
+extension LookupRecords {
+    /// Announces what the answer is made of (``ReadingAhead/readAhead(_:)``).
+    package static func readAhead(
+        _ request: Request, for call: Call, in reader: some StoreReader
+    ) throws {
+        let access = try call.access(to: request.zoneID, in: reader)
+        guard let zone = access.zone, access.hierarchies == nil else { return }
+        _ = try reader.records(Set(request.records.map(\.recordName)), in: zone.key, for: call)
+    }
+}
+
 /// The items of an answer: what is named several times is made once for each selection.
 private struct Answers {
     private let call: Call

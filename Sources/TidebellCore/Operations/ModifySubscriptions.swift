@@ -68,6 +68,20 @@ extension ModifySubscriptions {
         return SubscriptionsResponse(subscriptions: results)
     }
 
+    /// Announces what saving and deleting reads (``ReadingAhead/readAhead(_:)``).
+    package static func readAhead(
+        _ request: Request, for call: Call, in reader: some StoreReader
+    ) throws {
+        let user = try call.requireUser()
+        let zones = try RequestZones(
+            request.operations.compactMap(\.subscription?.zoneID), for: call, in: reader)
+        _ = try reader.schema(
+            of: Set(request.operations.lazy.compactMap(\.subscription?.queriedType)),
+            inDatabaseOf: zones.database.key.owner, for: call)
+        guard let database = try reader.database(zones.database.key) else { return }
+        _ = try reader.subscriptionSummaries(of: user.id, in: database.id)
+    }
+
     private static func check(
         _ subscription: WireSubscription, _ zones: RequestZones, _ schema: ContainerSchema,
         for call: Call, in reader: some UserReading

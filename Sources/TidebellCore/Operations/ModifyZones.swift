@@ -49,6 +49,16 @@ extension ModifyZones {
         )
     }
 
+    /// Announces what creating and deleting reads (``ReadingAhead/readAhead(_:)``).
+    package static func readAhead(
+        _ request: Request, for call: Call, in reader: some StoreReader
+    ) throws {
+        let access = try call.database()
+        guard let database = try reader.database(access.key) else { return }
+        _ = try reader.zones(Set(request.operations.map(\.zoneID.zoneName)), in: database.id)
+        _ = try ZoneRoom(in: database, access, call.limits, reader)
+    }
+
     private static func run(
         _ operation: Operation, _ access: DatabaseAccess, living: [String: ZoneAccess],
         _ database: StoredDatabase, _ room: inout ZoneRoom, _ call: Call,

@@ -74,6 +74,21 @@ extension QueryRecords {
     }
 }
 
+extension QueryRecords {
+    /// Announces what is read before the search begins (``ReadingAhead/readAhead(_:)``).
+    package static func readAhead(
+        _ request: Request, for call: Call, in reader: some StoreReader
+    ) throws {
+        let zones = try request.zones(for: call, in: reader)
+        let database = try zones.first?.database.key ?? call.database().key
+        _ = try reader.schema(
+            of: [request.query.recordType], inDatabaseOf: database.owner, for: call)
+        for zone in zones.compactMap(\.zone) where zone.isIndexed {
+            _ = try reader.fieldIndexes(in: zone.key, of: request.query.recordType)
+        }
+    }
+}
+
 extension QueryRecords.Request {
     /// The zones to search, in the order of their keys.
     fileprivate func zones(

@@ -95,9 +95,7 @@ struct RecordBatch {
         self.access = access
         zone = stored.zone
         references = RecordReferences(in: access)
-        names = request.operations.enumerated().map { index, operation in
-            operation.recordName ?? call.uuids[index].uuidString
-        }
+        names = request.names(for: call)
         needsFields = stored.database.subscriptionKinds.contains(.query)
         deviceID = call.makeDeviceID()
         let wanted = Set(names)
@@ -332,7 +330,7 @@ struct RecordBatch {
 extension ModifyRecords.Request {
     /// The names of the records that must be there for others; fails with `limitExceeded`
     /// when they are more than one request may demand.
-    fileprivate func demanded(for call: Call) throws -> Set<String> {
+    func demanded(for call: Call) throws -> Set<String> {
         var names: Set<String> = []
         for operation in operations {
             if let parent = operation.parent ?? nil { names.insert(parent) }

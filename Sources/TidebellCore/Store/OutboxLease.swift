@@ -29,7 +29,7 @@ package protocol OutboxLeasing: Sendable {
     /// A database over which a pass failed is given out alone, and not before it vests, so
     /// that it fails nobody else's; such ones and the others take turns. A lease that was not
     /// given back vests too: then the next claim may have it. Where the clock goes back behind
-    /// the moment of a claim, its lease vests at once.
+    /// the moment of a claim, by more than the clocks of those who claim may differ, its lease vests at once.
     ///
     /// - Parameter body: Reads what the pass needs of the databases it got, in a snapshot that was
     ///   not taken before the claim; no lease may be lost for what it fails in. Not called where

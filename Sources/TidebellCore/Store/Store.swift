@@ -50,6 +50,14 @@ package protocol Store: OutboxLeasing, DeliveryLeasing {
     /// (``SettlingWriting/noteUnsettled(_:in:)``); a hint like ``outboxCommits()``.
     func unsettledCommits() -> AsyncStream<Void>
 
+    /// Has `body` called when another process that serves the store may have appended notifications to the logs
+    /// of these users, or of any user (nil); a hint like ``outboxCommits()``. Must return at once.
+    func whenNotifiedElsewhere(_ body: @escaping @Sendable (Set<UserID>?) -> Void)
+
+    /// Whether it is up to this process to remove what is old: of several that serve the store, to one at a time. Two
+    /// do no harm, but move the moment of retention faster.
+    var isMaintainedHere: Bool { get }
+
     /// A random number that distinguishes this store from any other; part of every sync
     /// token.
     var identity: UInt64 { get }
@@ -75,6 +83,12 @@ extension Store {
     }
 
     package func inspect() async throws {}
+
+    /// That of the one process that serves it.
+    package var isMaintainedHere: Bool { true }
+
+    /// A store that one process serves.
+    package func whenNotifiedElsewhere(_ body: @escaping @Sendable (Set<UserID>?) -> Void) {}
 
     /// Runs `body` on a consistent snapshot: an engine that does not distinguish long reads
     /// from short ones.

@@ -48,6 +48,10 @@ package protocol OpenedStore: Store {
     /// Whether writes meet a full or failing disk.
     var troubles: StoreTroubles { get }
 
+    /// Has `body` called once the store can be served no more until a restart, because it is not what it was when
+    /// it was opened; its writes fail from then on.
+    func whenLost(_ body: @escaping @Sendable (StoreOpenError) -> Void)
+
     /// Begins a new life of the store, which came back from an older moment.
     ///
     /// Sync tokens of the lost life are expired from now on, and streams that go on after a
@@ -57,4 +61,9 @@ package protocol OpenedStore: Store {
     ///
     /// Needs a store that is open for ``StorePurpose/serving``: nobody else may be at it.
     func beginNewIncarnation(at now: Instant) async throws
+}
+
+extension OpenedStore {
+    /// A store that is never lost so.
+    package func whenLost(_ body: @escaping @Sendable (StoreOpenError) -> Void) {}
 }

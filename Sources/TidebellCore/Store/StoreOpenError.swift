@@ -25,6 +25,10 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
     /// Another server runs on the file, or something keeps it locked; the process is
     /// nil where it is not known.
     case inUse(path: String, process: Int32? = nil)
+    /// Other servers run on the database, and this one cannot share it with them.
+    case servedElsewhere(path: String)
+    /// Another node of the cloud has the name.
+    case nodeInUse(name: String)
     /// A file that the server of the store writes to was removed while it runs.
     case lost(path: String, process: Int32)
     /// The file has more than one name, under each of which a server could run on it.
@@ -69,6 +73,11 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
         case .inUse(let path, let process?):
             "'\(path)' is in use by another process (\(process)); stop the other server "
                 + "first."
+        case .servedElsewhere(let path):
+            "another server is running on '\(path)'. Stop it first; or, for servers that share the "
+                + "database, give each of them a name (tidebell serve --node-name NAME)."
+        case .nodeInUse(let name):
+            "another node named '\(name)' is running on this database; give each node a name of its own."
         case .lost(let path, let process):
             "'\(path)' was removed while the server, process \(process), runs: it writes where "
                 + "no other process can read. Stop the server, which saves what it can, and start it "

@@ -6,6 +6,7 @@
 /// What an operation needs is in its signature, by topic. Every call is set-shaped: its cost
 /// in statements does not grow with the number of records asked for.
 package protocol StoreReader:
+    ReadingAhead,
     ZoneReading, RecordReading, FieldIndexReading, ShareReading, SharedRecordReading,
     SettlingReading,
     SharedZoneReading,
@@ -13,7 +14,7 @@ package protocol StoreReader:
     SubscriptionReading, OutboxReading, NotificationLogReading, NotificationHistoryReading,
     BadgeReading, DeviceReading, PushTokenReading, WebhookReading, DeliveryQueueReading,
     AccountReading, AddressReading, UserReading, ErasureReading, SessionReading, TokenReading,
-    ServerKeyReading,
+    ServerKeyReading, SignInReading,
     ExplanationReading,
     KeptAnswerReading, SecretReading, RootKeyReading
 {}

@@ -21,6 +21,8 @@ package enum StoreScope: Sendable, Hashable {
     /// What belongs to the store as a whole: its secret, the name of its root key, tokens of the
     /// API and of management, the files of records.
     case store
+    /// A look before the other steps: nothing is written. What was read may be old by then.
+    case looking
     /// Rows of many scopes of which none needs another one: what retention removes, positions of
     /// routes. An engine of many parts does this in each part by itself.
     case batch
@@ -46,7 +48,7 @@ extension StoreScope {
 /// ends the write; its error may not be caught in the body.
 package protocol StoreSteps {
     /// Whether all steps are committed together, so that no step is ever found without those
-    /// after it. Never a reason to do another thing, only to leave out what finds that out.
+    /// after it, and nothing of others comes between them. Never a reason to do another thing, only to leave out what finds that out.
     var areTogether: Bool { get }
 
     /// Runs the next step.

@@ -10,7 +10,8 @@ package protocol StoreTransaction:
     FieldKeyWriting, AssetWriting, SchemaWriting, SubscriptionWriting,
     OutboxWriting, NotificationLogWriting, NotificationHistoryWriting, BadgeWriting,
     DeviceWriting, PushTokenWriting, WebhookWriting, AccountWriting, AddressWriting, UserWriting,
-    ErasureWriting, SessionWriting, TokenWriting, ServerKeyWriting, ExplanationWriting,
+    ErasureWriting, SessionWriting, TokenWriting, ServerKeyWriting, SignInWriting,
+    ExplanationWriting,
     KeptAnswerWriting,
     RetentionWriting, SecretWriting, RootKeyWriting
 {}

@@ -2,6 +2,16 @@
 import TidebellCore
 
 extension Exchange {
+    /// Runs a read, which comes to nothing but its answer: it runs twice where an engine reads ahead.
+    func readAtOnce<Answer: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Answer
+    ) async throws -> Answer {
+        try await cloud.store.read { reader in
+            reader.readAhead { _ = try body($0) }
+            return try body(reader)
+        }
+    }
+
     /// Runs a read that may turn out to be long: first as a short one, within
     /// `budget`; where that does not suffice, again when the caller's turn at the
     /// long ones has come.

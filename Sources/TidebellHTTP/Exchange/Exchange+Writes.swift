@@ -57,8 +57,21 @@ extension Exchange {
         _ run: @escaping @Sendable (any StoreTransaction) throws -> Result
     ) async throws -> Result {
         try await cloud.store.write(scope, for: call.user?.account) { transaction in
+            self.readAhead(of: scope, in: transaction)
             try self.checkCaller(in: transaction)
             return try run(transaction)
+        }
+    }
+
+    /// Announces what every write of a caller's reads, and what this one does besides.
+    private func readAhead(
+        of scope: StoreScope, in transaction: any StoreTransaction,
+        _ reads: (any StoreReader) throws -> Void = { _ in }
+    ) {
+        transaction.readAhead { reader in
+            if let hash = webTokenHash { _ = try reader.webToken(hash: hash) }
+            if case .database(let key) = scope { _ = try reader.database(key) }
+            try reads(reader)
         }
     }
 
@@ -66,6 +79,7 @@ extension Exchange {
     /// come, and after it others.
     func transaction<Result, Need>(
         _ scope: StoreScope,
+        ahead: @escaping @Sendable (any StoreReader) throws -> Void = { _ in },
         attempting attempt:
             @escaping @Sendable (any StoreTransaction) throws -> StepOutcome<Result, Need>,
         first settle: @escaping @Sendable (Need, any StoreSteps) throws -> Void,
@@ -73,6 +87,7 @@ extension Exchange {
     ) async throws -> Result {
         try await cloud.store.writeInSteps(for: call.user?.account) { steps in
             let result = try steps.write(scope) { transaction in
+                self.readAhead(of: scope, in: transaction, ahead)
                 try self.checkCaller(in: transaction)
                 return try attempt(transaction)
             } first: {
@@ -113,6 +128,7 @@ extension Exchange {
     /// transaction. Fails with `BAD_REQUEST` when another request has the same name.
     ///
     /// - Parameters:
+    ///   - ahead: What the write probably reads (``ReadingAhead/readAhead(_:)``).
     ///   - finish: Takes steps of other scopes after the write; not where it is done already, so that
     ///     they have to be taken by somebody else, too.
     ///   - shorten: What is kept of an answer that is longer than
@@ -120,6 +136,7 @@ extension Exchange {
     ///     nothing was done: then nothing is kept, and the write may be tried again.
     func write<Answer: ItemAnswer>(
         _ scope: StoreScope,
+        ahead: @escaping @Sendable (any StoreReader) throws -> Void = { _ in },
         _ run:
             @escaping @Sendable (any StoreTransaction) throws
             -> StepOutcome<Answer, SchemaGrowth>,
@@ -128,7 +145,7 @@ extension Exchange {
         shortened shorten: @escaping @Sendable (Answer) -> Answer? = { $0 }
     ) async throws -> WebResponse {
         guard let id = try writeID() else {
-            let answer = try await transaction(scope, attempting: run) {
+            let answer = try await transaction(scope, ahead: ahead, attempting: run) {
                 try $0.run(as: $1)
             } last: {
                 try finish($0, $1)
@@ -141,8 +158,10 @@ extension Exchange {
         let key = cloud.rootKey
         let fingerprint = key?.fingerprint(ofDigest: digest) ?? digest
         typealias Kept = (body: [UInt8], new: Answer?)
-        let (body, new) = try await transaction(scope) {
-            transaction -> StepOutcome<Kept, SchemaGrowth> in
+        let (body, new) = try await transaction(scope) { reader in
+            _ = try reader.keptAnswer(to: id)
+            try ahead(reader)
+        } attempting: { transaction -> StepOutcome<Kept, SchemaGrowth> in
             if let kept = try transaction.keptAnswer(to: id) {
                 // Servers before version 4 kept the digest itself.
                 guard

@@ -22,7 +22,9 @@ extension FinishSignIn: WebPage {
         let again = visit.url(of: begun.purpose, app)
         let failed = PageRefusal(403, SignInPageTexts.notSignedIn(by: provider, again: again))
         guard let code = try visit.target.parameter("code") else { throw failed }
-        guard provider.finish(state) else { throw PageRefusal(403, SignInPageTexts.unknownVisit) }
+        guard try await visit.isFirst(toBringBack: state) else {
+            throw PageRefusal(403, SignInPageTexts.unknownVisit)
+        }
         let token = try await visit.asking(provider, again: again) {
             try await provider.token(
                 for: code, redirect: visit.openIDRedirect, nonce: secrets.nonce(for: state),
@@ -39,7 +41,7 @@ extension FinishSignIn: WebPage {
             guard let page = Router.page(of: path)?.page else { throw failed }
             return try await visit.letIn(known, to: page, at: path) { _ in failed.page }
         case .device(let code):
-            try visit.letIn(known, toDeviceWith: code)
+            try await visit.letIn(known, toDeviceWith: code)
             return .page(ShowDeviceSignIn.done, status: 200)
         }
     }
@@ -64,6 +66,14 @@ extension PageVisit {
             }
         }
         return nil
+    }
+
+    /// Notes that a browser came back with a state; false where one did with the same before.
+    fileprivate func isFirst(toBringBack state: String) async throws -> Bool {
+        let (hash, now) = (Secret.hash(state), cloud.time.now())
+        return try await cloud.store.write(.store) {
+            try FinishedVisits.note(hash, at: now, in: $0)
+        }
     }
 
     /// Returns the app that somebody signs in to, as its token has it by now; nil for what is none.

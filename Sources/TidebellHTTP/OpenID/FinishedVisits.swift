@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellScheduling
+import TidebellCore
 
 /// The sign-ins by a provider whose browser came back: each is good once, however often a link in its history is
-/// followed. Kept in memory: a provider takes no code twice either.
-struct FinishedVisits {
+/// followed, and to whichever server that leads.
+enum FinishedVisits {
     /// The most that are remembered; beyond them the ones that came back first are forgotten.
     static let most = 10_000
 
-    /// By the hash of their states, with the moment when those are good no more.
-    private var ends: [[UInt8]: Duration] = [:]
-    private var order: [[UInt8]] = []
-
-    /// Notes one that came back; false for one that did before.
-    mutating func note(_ hash: [UInt8], at now: Duration) -> Bool {
-        forget(order.prefix { ends[$0].map { $0 <= now } ?? true }.count)
-        guard ends[hash] == nil else { return false }
-        forget(order.count - Self.most + 1)
-        ends[hash] = now + OpenIDVisit.lifetime
-        order.append(hash)
-        return true
-    }
-
-    private mutating func forget(_ count: Int) {
-        guard count > 0 else { return }
-        for hash in order.prefix(count) { ends[hash] = nil }
-        order.removeFirst(count)
+    /// Notes one that came back, by the hash of its state; false for one that did before.
+    static func note(
+        _ hash: [UInt8], at now: Instant, in transaction: some SignInWriting
+    ) throws -> Bool {
+        // Until the state is good by no clock any more: that of where it began, of here, and of where it comes next.
+        let end = now.advanced(by: OpenIDVisit.lifetime + OpenIDVisit.skew * 2)
+        return try transaction.noteFinishedVisit(hash, until: end, keeping: most)
     }
 }

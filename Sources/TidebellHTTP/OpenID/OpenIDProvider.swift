@@ -88,7 +88,6 @@ package final class OpenIDProvider: Sendable {
         var waiting = 0
         /// Those whose address is known, as many as ``waiting`` at most.
         var waitingByAddress: [String: Int] = [:]
-        var finished = FinishedVisits()
     }
 
     let configuration: Configuration
@@ -104,12 +103,6 @@ package final class OpenIDProvider: Sendable {
         self.transport = transport
         self.time = time
         state = Locked(State())
-    }
-
-    /// Notes that a browser came back with a state; false where one did with the same before.
-    func finish(_ state: String) -> Bool {
-        let now = time.elapsed()
-        return self.state.withLock { $0.finished.note(Secret.hash(state), at: now) }
     }
 
     /// Returns where the browser goes to sign in.

@@ -12,6 +12,8 @@ import TidebellWire
 struct OpenIDVisit: Sendable, Hashable {
     /// How long somebody has for signing in at the provider.
     static let lifetime = Duration.seconds(600)
+    /// How far the clocks may differ of the server where it began and the one where it ends.
+    static let skew = WebTokenRules.skew
     /// The most bytes of a state.
     static let mostBytes = 4096
 
@@ -68,7 +70,7 @@ struct OpenIDVisit: Sendable, Hashable {
         let parts = String(decoding: bytes, as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard parts.count >= 3, let begun = Int64(parts[1]).map(Instant.init(rawValue:)),
-            begun <= now, now < begun.advanced(by: Self.lifetime),
+            begun <= now.advanced(by: Self.skew), now < begun.advanced(by: Self.lifetime),
             let purpose = Purpose(parts)
         else { return nil }
         self.init(for: purpose, begunAt: begun)

@@ -20,17 +20,20 @@ extension ShowDeviceSignIn: WebPage {
         guard let text = try visit.target.parameter("code") else {
             return visit.answer(codeForm())
         }
+        let now = visit.cloud.time.now()
         guard let code = DeviceSignIns.canonical(text),
-            let device = visit.cloud.deviceSignIns.pending(code)
+            let device = try await visit.cloud.store.read({
+                try DeviceSignIns.pending(code, at: now, in: $0)
+            })
         else { throw PageRefusal(404, codeForm(isUnknown: true)) }
         switch visit.form?["action"] {
-        case action? where device.signIn.offers(.password): break
-        case providerAction? where device.signIn.offers(.provider):
+        case action? where device.offers(.password): break
+        case providerAction? where device.offers(.provider):
             return try await visit.leave(for: .device(code))
         default: return visit.answer(form(device, visit))
         }
         let known = try await visit.account { form(device, visit, refused: $0) }
-        try visit.letIn(known, toDeviceWith: code)
+        try await visit.letIn(known, toDeviceWith: code)
         return visit.answer(done)
     }
 
@@ -57,17 +60,17 @@ extension ShowDeviceSignIn: WebPage {
     }
 
     private static func form(
-        _ device: DeviceSignIns.Pending, _ visit: PageVisit, refused error: WireError? = nil
+        _ device: StoredDeviceSignIn, _ visit: PageVisit, refused error: WireError? = nil
     ) -> HTML {
         let environment = device.container.environment == .development ? " (development)" : ""
         let name: HTML? = device.deviceName.map { "<dt>Device</dt><dd><bdi>\($0)</bdi></dd>" }
-        let byPassword = device.signIn.offers(.password)
+        let byPassword = device.offers(.password)
         let fields: HTML = """
             \(PageTexts.signInFields(error, name: visit.form?["user"] ?? ""))
             <button name="action" value="\(action)">Sign in on the device</button>
             """
         let provider =
-            device.signIn.offers(.provider)
+            device.offers(.provider)
             ? PageTexts.providerButton(visit, providerAction, isAlone: !byPassword) : nil
         return PageTexts.page(
             "Sign in on a device",
@@ -97,9 +100,20 @@ extension ShowDeviceSignIn: WebPage {
 
 extension PageVisit {
     /// Lets somebody in on the device that shows a code; fails where nobody waits for it any more.
-    func letIn(_ known: KnownUser, toDeviceWith code: String) throws {
-        guard cloud.deviceSignIns.enter(code, by: known) else {
+    func letIn(_ known: KnownUser, toDeviceWith code: String) async throws {
+        let (entered, now) = (known.entered, cloud.time.now())
+        let isWaiting = try await cloud.store.write(.store, for: entered.account) {
+            try $0.enterDeviceSignIn(userCode: code, by: entered, at: now)
+        }
+        guard isWaiting else {
             throw PageRefusal(404, ShowDeviceSignIn.codeForm(isUnknown: true))
         }
+    }
+}
+
+extension StoredDeviceSignIn {
+    /// Whether somebody may sign in so on the device.
+    fileprivate func offers(_ method: AppSignIn.Method) -> Bool {
+        AppSignIn(methods: methods).offers(method)
     }
 }

@@ -98,7 +98,19 @@ struct Authentication: Sendable {
     private func caller(
         with credentials: CallerCache.Credentials, signIn: SignInPage, at now: Instant
     ) async throws -> CallerCache.Caller {
-        switch try await store.read({ try Self.find(credentials, in: $0, at: now) }) {
+        let found = try await store.read { reader in
+            reader.readAhead { reader in
+                if let hash = credentials.apiTokenHash {
+                    _ = try reader.hasAPIToken(hash: hash, for: credentials.container, at: now)
+                }
+                guard let hash = credentials.webTokenHash,
+                    let token = try reader.webToken(hash: hash)
+                else { return }
+                _ = try reader.user(of: token.account, in: credentials.container)
+            }
+            return try Self.find(credentials, in: reader, at: now)
+        }
+        switch found {
         case .noAPIToken: throw WireError.unknownAPIToken(credentials.container)
         case .noAccount: throw signIn.required
         case .refused(let error): throw signIn.leading(error)

@@ -8,7 +8,9 @@ import TidebellWire
 /// that no renewals, at once or of one token after another, make many.
 ///
 /// They are made of a key that is nowhere but in the memory of this process, so that the
-/// store knows their hashes only, as of those that are drawn.
+/// store knows their hashes only, as of those that are drawn. So each server of a store makes its own: a key
+/// that they shared, of the store's secret or the root key, would let who has a copy of both make tokens
+/// that are good later.
 final class NextTokens: Sendable {
     private let key = Mutex<SymmetricKey?>(nil)
 

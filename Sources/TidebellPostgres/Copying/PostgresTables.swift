@@ -35,6 +35,7 @@ package final class PostgresTables: TableWriting {
         }
         // A database without tables has nothing to be copied.
         let found = try PostgresSchema.prepare(connection, identity: 0, version: version)
+            .version
         isUnfinished = found == PostgresSchema.unfinished
         guard found == PostgresSchema.version || found == version else {
             throw PostgresSchema.refusal(of: found, at: address)

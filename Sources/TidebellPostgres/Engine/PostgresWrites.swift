@@ -17,6 +17,9 @@ struct UnsettledCommit: Error, CustomStringConvertible {
     }
 }
 
+/// A write needs the store's lock alone, which it has to have before any other.
+private struct NeedsStore: Error {}
+
 /// There is no connection to write on, and nothing was begun.
 private struct Unreachable: Error {
     var cause: any Error
@@ -32,22 +35,27 @@ final class PostgresWrites: @unchecked Sendable {
     /// The most writes in one transaction: a server keeps track of 64 savepoints without
     /// looking them up.
     static let writesPerCommit = 32
+    /// How long a write waits for a lock of another process where it is not the first of its transaction.
+    private static let longestLaterWait = "20ms"
     /// How often a transaction begins anew that met a conflict, or lost its server before it committed.
     static let mostAttempts = 5
 
     /// What commits signal.
-    struct Signals {
+    struct Signals: Sendable {
         let outbox = OutboxSignal()
         let access = OutboxSignal()
         let unsettled = OutboxSignal()
     }
 
-    let signals = Signals()
+    let signals: Signals
     private let waiting: WriteQueue
     private let queue = DispatchQueue(label: "tidebell.postgres.writer")
     private let connections: WriterConnections
     private let statements: PostgresStatements
-    private let leases: QueueLeases
+    private let guesses: RowGuesses
+    private let leases: any OutboxLeases
+    /// Whom the other nodes are told by; nil for a server that is alone.
+    private let node: Node?
     private let troubles: StoreTroubles
     private let bounds: StoreBounds
     private let elapsed: @Sendable () -> Duration
@@ -62,15 +70,19 @@ final class PostgresWrites: @unchecked Sendable {
     /// Creates a queue that takes over a connection.
     init(
         _ connection: PostgresConnection, named writer: Int64, connections: WriterConnections,
-        statements: PostgresStatements, leases: QueueLeases, troubles: StoreTroubles,
-        bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
+        statements: PostgresStatements, guesses: RowGuesses, leases: any OutboxLeases, node: Node?,
+        signals: Signals, troubles: StoreTroubles, bounds: StoreBounds,
+        elapsed: @escaping @Sendable () -> Duration
     ) {
         waiting = WriteQueue(bounds, closedError: PostgresPool.Refusal.closed)
         self.connection = connection
         self.writer = writer
         self.connections = connections
         self.statements = statements
+        self.guesses = guesses
         self.leases = leases
+        self.node = node
+        self.signals = signals
         self.troubles = troubles
         self.bounds = bounds
         self.elapsed = elapsed
@@ -102,12 +114,14 @@ final class PostgresWrites: @unchecked Sendable {
 
     private func drain() {
         while let (first, _) = waiting.nextOrEnd() {
-            var again = [first]
+            var again = Rerun(writes: [first])
             var attempts = 0
-            while !again.isEmpty {
-                attempts += 1
+            while !again.writes.isEmpty {
+                // The first of those that were postponed waits for its locks as long as it takes.
+                attempts = again.isPostponed ? 1 : attempts + 1
                 again = commit(
-                    again, takesMore: attempts == 1, isLast: attempts == Self.mostAttempts)
+                    again.writes, takesMore: attempts == 1, isLast: attempts == Self.mostAttempts,
+                    alone: again.needsStore)
             }
         }
     }
@@ -119,41 +133,73 @@ final class PostgresWrites: @unchecked Sendable {
         var signalsOutbox = false
         var endsAccess = false
         var leavesUnsettled = false
+        var notified: Set<UserID> = []
+    }
+
+    /// Writes that have to run again.
+    private struct Rerun {
+        var writes: [any WaitingWrite] = []
+        /// Whether the first of them was only not the first of its transaction, which it has to be.
+        var isPostponed = false
+        /// Whether the first of them needs the store's lock alone.
+        var needsStore = false
     }
 
     /// Runs writes in one transaction, and as many of those that wait as it has time for, and finishes
     /// them; returns those that have to run again.
+    ///
+    /// Only the first waits for locks that other processes have, since it holds none of those that the others
+    /// wait for: one that would have to wait later ends the transaction, and is the first of the next.
+    ///
+    /// - Parameter alone: Whether the first has the lock of the whole store.
     private func commit(
-        _ writes: [any WaitingWrite], takesMore: Bool, isLast: Bool
-    ) -> [any WaitingWrite] {
+        _ writes: [any WaitingWrite], takesMore: Bool, isLast: Bool, alone: Bool
+    ) -> Rerun {
         var rest = writes[...]
+        var again = Rerun()
         var running = Running()
         do {
             let connection = try usableConnection()
-            let scopes = ScopeLocks(connection)
-            let statements = StoreConnection(connection, self.statements)
+            let scopes = ScopeLocks(connection, isShared: node != nil)
+            let statements = StoreConnection(connection, self.statements, guesses)
             statements.memory = GroupMemory()
             let end = elapsed() + bounds.commitTime
             connection.enqueue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+            if alone { scopes.takeStore() }
             while let write = rest.popFirst() ?? next(takesMore, running, before: end) {
+                if running.done.count == 1 {
+                    connection.enqueue("SET LOCAL lock_timeout = '\(Self.longestLaterWait)'")
+                }
                 running.done.append(write)
-                let failure = try run(write, on: statements, connection, scopes, &running)
+                let failure = try run(write, on: statements, connection, scopes, &running, isLast)
                 guard let failure else { continue }
                 running.done.removeLast()
+                if failure is NeedsStore || !running.done.isEmpty && Self.mayPass(failure) {
+                    again = Rerun(
+                        writes: [write] + rest, isPostponed: true,
+                        needsStore: failure is NeedsStore)
+                    break
+                }
                 let meant = StoreUnavailable.meant(by: failure)
                 troubles.note(meant)
                 write.finish(meant)
             }
+            rest = []
             try finish(running, on: connection)
-            return []
+            return again
         } catch {
             connection?.rollback()
-            let affected = running.done + rest
-            if !isLast, Self.isConflict(error) { return affected }
+            let others = again.writes + rest
+            if !isLast, Self.isConflict(error) || Self.mayPass(error) {
+                return Rerun(writes: running.done + others, needsStore: alone)
+            }
+            // Whoever was not in that transaction is not concerned.
+            let isUnsettled = error is UnsettledCommit
+            let affected = isUnsettled ? running.done : running.done + others
             let meant = StoreUnavailable.meant(by: (error as? Unreachable)?.cause ?? error)
             troubles.note(meant)
             for write in affected { write.finish(meant) }
-            return []
+            return Rerun(writes: isUnsettled ? others : [], isPostponed: true)
         }
     }
 
@@ -169,7 +215,8 @@ final class PostgresWrites: @unchecked Sendable {
     /// Runs a write in a savepoint; returns why it failed alone, and throws what fails the transaction.
     private func run(
         _ write: any WaitingWrite, on statements: StoreConnection,
-        _ connection: PostgresConnection, _ scopes: ScopeLocks, _ running: inout Running
+        _ connection: PostgresConnection, _ scopes: ScopeLocks, _ running: inout Running,
+        _ isLast: Bool
     ) throws -> (any Error)? {
         statements.forgetFailure()
         connection.enqueue("SAVEPOINT write")
@@ -177,6 +224,7 @@ final class PostgresWrites: @unchecked Sendable {
         do {
             try write.run(in: transaction)
             if let failure = statements.failure { throw failure }
+            if scopes.wantsStore { throw NeedsStore() }
             connection.enqueue("RELEASE SAVEPOINT write")
             // A write that waits for a deferred error would fail the others.
             try connection.sync()
@@ -185,6 +233,8 @@ final class PostgresWrites: @unchecked Sendable {
             try? connection.sync()
             let failure = statements.failure ?? error
             if Self.isConflict(failure) || connection.failure != nil { throw failure }
+            // The first runs again, and at last fails alone.
+            if running.done.count == 1, !isLast, Self.mayPass(failure) { throw failure }
             statements.memory?.forget()
             // Locks that were taken in the savepoint go with it.
             scopes.forget()
@@ -195,6 +245,7 @@ final class PostgresWrites: @unchecked Sendable {
         if transaction.hasAppendedOutbox { running.signalsOutbox = true }
         if transaction.hasEndedAccess { running.endsAccess = true }
         if transaction.hasUnsettled { running.leavesUnsettled = true }
+        if node != nil { running.notified.formUnion(transaction.notifiedUsers) }
         return nil
     }
 
@@ -219,6 +270,7 @@ final class PostgresWrites: @unchecked Sendable {
         acknowledged = lastWrite
         troubles.noteSuccess()
         for write in running.done { write.finish(nil) }
+        node?.tell(notified: running.notified, endsAccess: running.endsAccess)
         if running.signalsOutbox { signals.outbox.yield() }
         if running.endsAccess { signals.access.yield() }
         if running.leavesUnsettled { signals.unsettled.yield() }
@@ -268,9 +320,17 @@ final class PostgresWrites: @unchecked Sendable {
         _ = try? connection.execute("DELETE FROM store_writer WHERE id = $1", [.int64(writer)])
     }
 
+    /// Whether the same may succeed as the first write of a transaction: a lock was not to be had in the time for
+    /// it, or another process has made the same row in a scope of its own, which a second look finds.
+    private static func mayPass(_ error: any Error) -> Bool {
+        guard let error = error as? PostgresError else { return false }
+        return error.code == "55P03" || error.kind == .uniqueViolation
+    }
+
     /// Whether the same may succeed when it is run again: it did nothing wrong, and nothing of it is there.
     private static func isConflict(_ error: any Error) -> Bool {
-        switch (error as? PostgresError)?.kind {
+        guard let error = error as? PostgresError, !mayPass(error) else { return false }
+        return switch error.kind {
         case .serializationFailure, .deadlock, .connectionLost, .unavailable: true
         default: false
         }

@@ -15,23 +15,37 @@ final class ScopeLocks: StepScopes {
     private static let store: Int64 = 0x5444_424C_0000_0003
 
     private let connection: PostgresConnection
+    /// Whether other servers write, too.
+    private let isShared: Bool
     private var taken: Set<Int64> = []
     /// Whether the store's lock is taken, and alone.
     private var holdsStore: Bool?
+    /// Whether a write needs the store's lock alone that does not have it.
+    private(set) var wantsStore = false
 
     /// Takes locks on a connection.
-    init(_ connection: PostgresConnection) { self.connection = connection }
+    ///
+    /// - Parameter isShared: Whether other servers write, too. Otherwise a step that looks takes the store's lock
+    ///   alone, which nobody else wants, and knows what it saw until the transaction ends.
+    init(_ connection: PostgresConnection, isShared: Bool) {
+        self.connection = connection
+        self.isShared = isShared
+    }
+
+    var areTogether: Bool { !isShared }
 
     /// Notes that the transaction ended, and its locks with it.
     func forget() {
         taken = []
         holdsStore = nil
+        wantsStore = false
     }
 
     func begin(_ scope: StoreScope, in reader: some SQLReading) throws {
         // Whoever holds the whole store needs no more.
         guard holdsStore != true else { return }
-        guard let key = try key(of: scope, in: reader) else {
+        let isLook = isShared && scope == .looking
+        guard let key = try isLook ? Self.store : key(of: scope, in: reader) else {
             reader.connection.memory?.forget()
             connection.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(Self.store)])
             return holdsStore = true
@@ -40,7 +54,7 @@ final class ScopeLocks: StepScopes {
             connection.enqueue("SELECT pg_advisory_xact_lock_shared($1)", [.int64(Self.store)])
             holdsStore = false
         }
-        guard taken.insert(key).inserted else { return }
+        guard !isLook, taken.insert(key).inserted else { return }
         // What an earlier write of the transaction read without the lock may have changed since.
         reader.connection.memory?.forget()
         connection.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(key)])
@@ -48,12 +62,24 @@ final class ScopeLocks: StepScopes {
 
     func end() {}
 
+    /// Only notes it: whoever has the store's lock in common and wanted it alone would wait for others that want
+    /// the same.
+    func waitForOthers() {
+        if isShared, holdsStore != true { wantsStore = true }
+    }
+
+    /// Takes the lock of the store alone, before any other.
+    func takeStore() {
+        connection.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(Self.store)])
+        holdsStore = true
+    }
+
     /// The key of a scope's lock; nil for those that need all of the store.
     ///
     /// Two scopes with the same key wait for each other, no more.
     private func key(of scope: StoreScope, in reader: some SQLReading) throws -> Int64? {
         switch scope {
-        case .everything, .batch: nil
+        case .everything, .batch, .looking: nil
         case .store: Self.key("store")
         case .catalogue(let container):
             Self.key("catalogue", container.container, container.environment.rawValue)
@@ -62,7 +88,8 @@ final class ScopeLocks: StepScopes {
         case .database(let key): Self.key(of: key)
         case .databaseWithID(let id):
             // What an ID stands for never changes.
-            try reader.database(id: id).map { Self.key(of: $0.key) }
+            try (reader.connection.guesses?.key(of: id) ?? reader.database(id: id)?.key)
+                .map { Self.key(of: $0) }
                 ?? Self.key("database", "\(id.rawValue)")
         }
     }
@@ -74,7 +101,7 @@ final class ScopeLocks: StepScopes {
     }
 
     /// FNV-1a of the parts, each with its end.
-    private static func key(_ parts: String...) -> Int64 {
+    static func key(_ parts: String...) -> Int64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for part in parts {
             for byte in part.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -19,6 +19,7 @@ final class StoreConnection: SQLConnection {
     private let statements: PostgresStatements
     private let row = StoreRow()
     private var isStepping = false
+    private var sentAhead = ReadAhead()
 
     /// The first error of the server since ``forgetFailure()``, or damage that was met: the
     /// transaction has failed, whatever its body made of that.
@@ -26,32 +27,49 @@ final class StoreConnection: SQLConnection {
 
     var memory: GroupMemory?
     var isRemembering = false
+    let guesses: RowGuesses?
 
     /// Runs statements on a connection.
-    init(_ connection: PostgresConnection, _ statements: PostgresStatements) {
+    ///
+    /// - Parameter guesses: By which statements are sent ahead; nil sends none.
+    init(
+        _ connection: PostgresConnection, _ statements: PostgresStatements,
+        _ guesses: RowGuesses? = nil
+    ) {
         self.connection = connection
         self.statements = statements
+        self.guesses = guesses
     }
 
-    /// Forgets what failed, before another write.
-    func forgetFailure() { failure = nil }
+    /// Forgets what failed, and what was read ahead, before another write: that sees all that was committed
+    /// before it came.
+    func forgetFailure() {
+        failure = nil
+        sentAhead = ReadAhead()
+    }
 
     func numbering() throws -> Numbering {
         Numbering(notifications: .ahead, outboxes: .shared)
     }
 
     func send(_ sql: String, _ values: [any Bindable]) throws {
-        let (sql, values) = spell(sql, values)
-        connection.enqueue(sql, values)
+        let statement = spell(sql, values)
+        connection.enqueue(statement.sql, statement.values)
     }
 
     func step(
         _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Bool
     ) throws {
-        let (sql, values) = spell(sql, values)
+        let statement = spell(sql, values)
+        if let answer = try arrived(statement, nil) { return try step(answer, body) }
+        try step(statement, body)
+    }
+
+    /// Runs a statement as it is spelled.
+    private func step(_ statement: ReadAhead.Key, _ body: (Columns) throws -> Bool) throws {
         var goesOn = true
         try reading {
-            try connection.rows(sql, values) { found in
+            try connection.rows(statement.sql, statement.values) { found in
                 guard goesOn else { return }
                 row.row = found
                 defer { row.row = nil }
@@ -60,11 +78,21 @@ final class StoreConnection: SQLConnection {
         }
     }
 
-    /// With a cursor: whoever stops early gets no more rows than the next few, whatever the statement finds.
+    /// Where nobody said how much is taken, with a cursor: whoever stops early gets no more rows than the next
+    /// few, whatever the statement finds.
     func scan(
-        _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Bool
+        _ sql: String, _ values: [any Bindable], within bound: ScanBound?,
+        _ body: (Columns) throws -> Bool
     ) throws {
-        let (sql, values) = spell(sql, values)
+        let statement = spell(sql, values)
+        if let answer = try arrived(statement, bound) { return try step(answer, body) }
+        if let bound { return try step(statement.within(bound), body) }
+        try scan(statement.sql, statement.values, body)
+    }
+
+    private func scan(
+        _ sql: String, _ values: [PostgresValue], _ body: (Columns) throws -> Bool
+    ) throws {
         connection.enqueue("DECLARE scan NO SCROLL CURSOR FOR \(sql)", values)
         var limit = Self.firstRows
         var goesOn = true
@@ -90,6 +118,60 @@ final class StoreConnection: SQLConnection {
     private static let firstRows = 32
     private static let mostRows = 256
 
+    // MARK: Ahead
+
+    var ahead: (any SQLConnection)? { guesses.map { _ in AheadConnection(self) } }
+
+    /// Sends a statement whose rows are asked for later.
+    func sendAhead(_ sql: String, _ values: [any Bindable], _ bound: ScanBound?) {
+        let values = values.map(\.sqlValue)
+        let spelled = statements.statement(sql, values)
+        precondition(!spelled.isWriting && !isStepping, "only what reads is sent ahead")
+        let statement = ReadAhead.Key(spelled, values)
+        guard !sentAhead.isFull, sentAhead.entry(statement, in: era) == nil else { return }
+        let answer = PostgresAnswer()
+        sentAhead.add(answer, to: statement, of: spelled.readTables, bound, in: era)
+        let sent = bound.map(statement.within) ?? statement
+        connection.enqueue(sent.sql, sent.values, keeping: answer)
+    }
+
+    func stepAhead(
+        _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Void
+    ) throws -> Bool {
+        guard let answer = try arrived(spell(sql, values), nil) else { return false }
+        try step(answer) { columns in
+            try body(columns)
+            return true
+        }
+        return true
+    }
+
+    /// The rows of a statement that was sent ahead; waits for them, and for whatever else is to come.
+    private func arrived(
+        _ statement: ReadAhead.Key, _ bound: ScanBound?
+    ) throws -> PostgresAnswer? {
+        guard !sentAhead.isEmpty, let entry = sentAhead.entry(statement, in: era) else {
+            return nil
+        }
+        if !entry.answer.hasCome { try reading { try connection.sync() } }
+        return entry.suffices(bound) ? entry.answer : nil
+    }
+
+    private func step(_ answer: PostgresAnswer, _ body: (Columns) throws -> Bool) throws {
+        var goesOn = true
+        try reading {
+            try answer.rows { found in
+                guard goesOn else { return }
+                row.row = found
+                defer { row.row = nil }
+                goesOn = try body(Columns(of: row))
+            }
+        }
+    }
+
+    /// What the memory had forgotten by now.
+    private var era: Int { memory?.era ?? 0 }
+
     /// Runs what reads rows, and notes its failure.
     private func reading(_ body: () throws -> Void) throws {
         isStepping = true
@@ -103,14 +185,15 @@ final class StoreConnection: SQLConnection {
     }
 
     /// Returns a statement as PostgreSQL gets it, and notes what it may change.
-    private func spell(
-        _ sql: String, _ values: [any Bindable]
-    ) -> (sql: String, values: [PostgresValue]) {
+    private func spell(_ sql: String, _ values: [any Bindable]) -> ReadAhead.Key {
         precondition(!isStepping, "a statement runs while the rows of another are read")
         let values = values.map(\.sqlValue)
         let statement = statements.statement(sql, values)
-        if statement.isWriting, !isRemembering { memory?.forget() }
-        return (statement.sql, statement.parameters.map { $0.value(of: values) })
+        if statement.isWriting {
+            if !isRemembering { memory?.forgetAtWrite() }
+            if !sentAhead.isEmpty { sentAhead.drop(table: statement.writtenTable) }
+        }
+        return ReadAhead.Key(statement, values)
     }
 
     var lastInsertedID: Int64 {

@@ -7,7 +7,7 @@ extension StoreUnavailable {
     static func meant(by error: any Error) -> any Error {
         if let damage = error as? PostgresDamage { return StoreDamaged(detail: damage.description) }
         if let refusal = error as? StoreOpenError {
-            if case .inUse = refusal {
+            if case .servedElsewhere = refusal {
                 return StoreUnavailable(.isLocked, detail: refusal.description)
             }
             return StoreUnavailable(.isUnreachable, detail: refusal.description)

@@ -3,7 +3,8 @@ import Synchronization
 import TidebellCore
 import TidebellPostgresClient
 
-/// Makes the connections on which a store is written: one at a time, which holds the serving lock.
+/// Makes the connections on which a store is written: one at a time, which holds the serving lock, alone or, as a
+/// node, in common with other nodes, and the lock of the node's name.
 final class WriterConnections: Sendable {
     /// How long the lock of a connection that was lost is waited for: its server notices by itself that
     /// nobody is there.
@@ -18,15 +19,45 @@ final class WriterConnections: Sendable {
         var holder: Int32 = 0
         /// Why it is never opened again.
         var refusal: StoreOpenError?
+        /// Who is told of that.
+        var whenRefused: [@Sendable (StoreOpenError) -> Void] = []
     }
 
     private let address: PostgresAddress
     private let purpose: StorePurpose
+    private let node: NodeName?
     private let state = Mutex(State())
 
-    init(_ address: PostgresAddress, for purpose: StorePurpose) {
+    init(_ address: PostgresAddress, for purpose: StorePurpose, as node: NodeName?) {
         self.address = address
         self.purpose = purpose
+        self.node = node
+    }
+
+    /// Has `body` told once the store can be served no more until a restart.
+    func whenRefused(_ body: @escaping @Sendable (StoreOpenError) -> Void) {
+        let refusal = state.withLock { state in
+            if state.refusal == nil { state.whenRefused.append(body) }
+            return state.refusal
+        }
+        if let refusal { body(refusal) }
+    }
+
+    /// Refuses to open the store again: it is not what it was.
+    @discardableResult
+    func refuse() -> StoreOpenError {
+        let refusal = StoreOpenError.unreachable(
+            reason:
+                "the database is not what it was when this server began (it was failed over, restored "
+                + "or served by another server); restart this server")
+        let bodies = state.withLock { state in
+            guard state.refusal == nil else { return [@Sendable (StoreOpenError) -> Void]() }
+            state.refusal = refusal
+            defer { state.whenRefused = [] }
+            return state.whenRefused
+        }
+        for body in bodies { body(refusal) }
+        return refusal
     }
 
     /// Takes the lock on the first connection.
@@ -36,6 +67,9 @@ final class WriterConnections: Sendable {
 
     /// Notes what the store is, before it is served.
     func note(_ mark: StoreMark) { state.withLock { $0.known = mark } }
+
+    /// What the store is, as far as this server knows.
+    var mark: StoreMark? { state.withLock(\.known) }
 
     /// Notes that it began a new life.
     func note(_ incarnation: Incarnation) {
@@ -58,7 +92,7 @@ final class WriterConnections: Sendable {
                     WHERE locktype = 'advisory' AND objsubid = 1
                         AND (classid::bigint << 32 | objid::bigint) = $2
                 )
-                """, [.int64(Int64(lost)), .int64(PostgresSchema.servingLock)])
+                """, [.int64(Int64(lost)), .int64(ownLock)])
         }
         try hold(on: connection, for: Self.lockTimeout)
         let mark = try StoreMark(on: connection)
@@ -67,14 +101,11 @@ final class WriterConnections: Sendable {
             "SELECT last_write FROM store_writer WHERE id = $1", [.int64(writer)]
         ) { last = $0.int(0) }
         let known = state.withLock(\.known)
-        guard mark == known, last >= acknowledged else {
-            let refusal = StoreOpenError.unreachable(
-                reason:
-                    "the database is not what it was when this server began (it was failed over, restored "
-                    + "or served by another server); restart this server")
-            state.withLock { $0.refusal = refusal }
+        let versions = try PostgresSchema.versions(on: connection)
+        guard mark == known, versions.areServed(by: PostgresSchema.version), last >= acknowledged
+        else {
             connection.close()
-            throw refusal
+            throw refuse()
         }
         return connection
     }
@@ -99,22 +130,54 @@ final class WriterConnections: Sendable {
         }
     }
 
+    /// The lock that no other connection than this server's may have.
+    private var ownLock: Int64 {
+        node.map { ScopeLocks.key("node", $0.description) } ?? PostgresSchema.servingLock
+    }
+
+    /// How long the server lets a process hold locks that does nothing: one that stands still, or whose machine is
+    /// gone, would hold up all others.
+    static let longestStandstill = "30s"
+
     private func hold(on connection: PostgresConnection, for timeout: String) throws {
-        guard purpose == .serving else { return }
-        try connection.holdServingLock(for: timeout, at: address)
+        connection.enqueue(
+            "SET idle_in_transaction_session_timeout = '\(Self.longestStandstill)'")
+        // Of a machine that is gone without a word.
+        connection.enqueue("SET tcp_keepalives_idle = 10")
+        connection.enqueue("SET tcp_keepalives_interval = 5")
+        connection.enqueue("SET tcp_keepalives_count = 3")
+        guard purpose == .serving else { return try connection.sync() }
+        if let node {
+            try connection.hold(ownLock, for: timeout) { .nodeInUse(name: node.description) }
+            try connection.hold(PostgresSchema.servingLock, inCommon: true, for: timeout) {
+                .servedElsewhere(path: address.description)
+            }
+        } else {
+            try connection.holdServingLock(for: timeout, at: address)
+        }
         state.withLock { $0.holder = connection.serverProcess }
     }
 }
 
 extension PostgresConnection {
-    /// Takes the lock of whoever serves a store, for as long as the connection lasts.
+    /// Takes the lock of whoever serves a store alone, for as long as the connection lasts.
     func holdServingLock(for timeout: String, at address: PostgresAddress) throws {
+        try hold(PostgresSchema.servingLock, for: timeout) {
+            .servedElsewhere(path: address.description)
+        }
+    }
+
+    /// Takes a lock for as long as the connection lasts.
+    fileprivate func hold(
+        _ lock: Int64, inCommon: Bool = false, for timeout: String, otherwise: () -> StoreOpenError
+    ) throws {
         do {
             try execute("SET lock_timeout = '\(timeout)'")
-            try execute("SELECT pg_advisory_lock($1)", [.int64(PostgresSchema.servingLock)])
+            try execute(
+                "SELECT pg_advisory_lock\(inCommon ? "_shared" : "")($1)", [.int64(lock)])
             try execute("SET lock_timeout = 0")
         } catch let error as PostgresError where error.code == "55P03" {
-            throw StoreOpenError.inUse(path: address.description)
+            throw otherwise()
         }
     }
 }
@@ -123,19 +186,16 @@ extension PostgresConnection {
 struct StoreMark: Sendable, Hashable {
     var identity: Int64 = 0
     var incarnation: Int64 = 0
-    var version: Int64 = 0
     var lineage = ""
 
     /// Reads that of a store.
     init(on connection: PostgresConnection) throws {
         try connection.rows(
             """
-            SELECT identity, incarnation, version, (\(StoreLineage.current))
-            FROM store CROSS JOIN tidebell_schema
+            SELECT identity, incarnation, (\(StoreLineage.current)) FROM store
             """
         ) { row in
-            (identity, incarnation) = (row.int(0), row.int(1))
-            (version, lineage) = (row.int(2), row.string(3))
+            (identity, incarnation, lineage) = (row.int(0), row.int(1), row.string(2))
         }
     }
 }

@@ -7,6 +7,7 @@ package import TidebellScheduling
 /// Keeps the store in a database of PostgreSQL; the data folder has the rest of the cloud.
 package struct PostgresFactory: StoreFactory, CustomStringConvertible {
     private let address: PostgresAddress
+    private let node: NodeName?
     private let readers: Int
 
     /// Creates a factory of stores at an address; fails where that is none.
@@ -15,9 +16,11 @@ package struct PostgresFactory: StoreFactory, CustomStringConvertible {
     ///   - address: A URI (`postgres://user@host/database`) or a list of libpq's
     ///     (`host=… dbname=…`). What it does not say comes from `PGHOST`, `PGPASSFILE`, service files
     ///     and so on.
+    ///   - node: What this server is called among those that share the database; nil for one that is alone.
     ///   - readers: Connections that read at the same time, beside the one that writes.
-    package init(_ address: String, readers: Int = 8) throws {
+    package init(_ address: String, as node: NodeName? = nil, readers: Int = 8) throws {
         self.address = try PostgresAddress(address)
+        self.node = node
         self.readers = readers
     }
 
@@ -41,7 +44,7 @@ package struct PostgresFactory: StoreFactory, CustomStringConvertible {
             }
         }
         return try PostgresStore.open(
-            at: address, for: purpose, bounds: bounds, readers: readers, time: time,
+            at: address, for: purpose, as: node, bounds: bounds, readers: readers, time: time,
             randomness: randomness)
     }
 }

@@ -14,7 +14,9 @@ import TidebellPostgresClient
 /// U+0000, which PostgreSQL's texts cannot hold.
 enum PostgresSchema {
     /// The version of the tables that this code reads and writes.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
+    /// The oldest version whose code can serve these tables, beside newer ones: a node at a time is upgraded.
+    static let oldestCode: Int64 = 2
 
     /// The oldest server that serves, as libpq numbers versions.
     private static let oldestServer = 15_00_00
@@ -24,12 +26,14 @@ enum PostgresSchema {
     /// The version of one whose cloud is in another store since.
     static let migrated: Int64 = -2
     /// Tables that are no rows of a cloud.
-    static let ownTables: Set = ["tidebell_schema", "store_writer"]
+    static let ownTables: Set = ["tidebell_schema", "store_writer", "queue_lease", "node"]
 
     /// The key of the advisory lock under which tables are made: "TDBL" and a number.
     static let makingLock: Int64 = 0x5444_424C_0000_0001
     /// The key of the advisory lock that whoever serves holds.
     static let servingLock: Int64 = 0x5444_424C_0000_0002
+    /// The key of the advisory lock of the node that does what one does for all.
+    static let leaderLock: Int64 = 0x5444_424C_0000_0004
 
     /// What counts the rows of each table that gives numbers, as PostgreSQL names it.
     static let sequences = [
@@ -55,13 +59,88 @@ enum PostgresSchema {
         );
         """
 
+    /// What nodes share: who holds what of the queues, which nodes there are, and sign-ins that are under way. Times
+    /// are milliseconds.
+    private static let nodes = """
+        ALTER TABLE tidebell_schema ADD COLUMN oldest_code bigint NOT NULL DEFAULT 1;
+        CREATE TABLE queue_lease (
+            queue bytea NOT NULL,
+            entry bytea NOT NULL,
+            holder bytea,
+            since bigint NOT NULL,
+            vesting_at bigint NOT NULL,
+            failures bigint NOT NULL,
+            PRIMARY KEY (queue, entry)
+        );
+        CREATE TABLE node (
+            name bytea PRIMARY KEY,
+            process bigint NOT NULL,
+            started_at bigint NOT NULL,
+            seen_at bigint NOT NULL
+        );
+        CREATE TABLE device_sign_in (
+            hash bytea PRIMARY KEY,
+            user_code bytea NOT NULL UNIQUE,
+            container bytea NOT NULL,
+            environment bytea NOT NULL,
+            methods bytea,
+            device_name bytea,
+            network bytea,
+            address bytea,
+            expires_at bigint NOT NULL,
+            account bigint,
+            user_name bytea,
+            proof bytea,
+            by_provider bigint NOT NULL DEFAULT 0
+        );
+        CREATE INDEX device_sign_in_end ON device_sign_in (expires_at);
+        CREATE INDEX device_sign_in_account ON device_sign_in (account) WHERE account IS NOT NULL;
+        CREATE TABLE finished_visit (
+            hash bytea PRIMARY KEY,
+            ends_at bigint NOT NULL
+        );
+        CREATE INDEX finished_visit_end ON finished_visit (ends_at);
+        """
+
+    /// What makes the tables of each version, from 2 on, of those before it.
+    ///
+    /// A step that nodes of the version before cannot live with raises ``oldestCode``; whatever else is to go
+    /// (a column, a table) goes a version later, when nobody reads it any more.
+    private static let steps: [Int64: String] = [2: nodes]
+
     /// All that makes an empty store, one statement after the other.
-    static var statements: [String] {
-        [own, databases, users].flatMap { text in
-            // No text of ours has one inside.
-            text.split(separator: ";").map { String($0.drop(while: \.isWhitespace)) }
-                .filter { !$0.isEmpty }
+    static var statements: [String] { [own, databases, users, nodes].flatMap(statements(in:)) }
+
+    private static func statements(in text: String) -> [String] {
+        // No text of ours has one inside.
+        text.split(separator: ";").map { String($0.drop(while: \.isWhitespace)) }
+            .filter { !$0.isEmpty }
+    }
+
+    /// Which code a database is for.
+    struct Versions: Sendable, Hashable {
+        /// That of its tables.
+        var version: Int64 = 0
+        /// The oldest that can serve them.
+        var oldestCode: Int64 = 0
+
+        /// Whether code of a version serves them.
+        func areServed(by code: Int64) -> Bool {
+            version == code || version > code && oldestCode <= code
         }
+    }
+
+    /// Reads which code a database is for.
+    static func versions(on connection: PostgresConnection) throws -> Versions {
+        var found = Versions()
+        // Version 1 has no such column.
+        try connection.rows(
+            """
+            SELECT version, coalesce((to_jsonb(tidebell_schema) ->> 'oldest_code')::bigint, 1)
+            FROM tidebell_schema
+            """
+        ) { found = Versions(version: $0.int(0), oldestCode: $0.int(1)) }
+        return found
     }
 
     /// Why a database of another version is not opened.
@@ -76,10 +155,14 @@ enum PostgresSchema {
         }
     }
 
-    /// Makes the tables where there are none; returns the version that is there then.
+    /// Makes the tables where there are none, and those of this version where older ones are; returns which
+    /// code they are for then.
+    ///
+    /// - Parameter mayMigrate: Whether older ones are changed, as whoever serves does.
     static func prepare(
-        _ connection: PostgresConnection, identity: Int64, version: Int64 = version
-    ) throws -> Int64 {
+        _ connection: PostgresConnection, identity: Int64, version: Int64 = version,
+        mayMigrate: Bool = true
+    ) throws -> Versions {
         guard connection.serverVersion >= oldestServer else {
             throw StoreOpenError.unreachable(
                 reason:
@@ -92,17 +175,44 @@ enum PostgresSchema {
         try connection.rows("SELECT to_regclass('tidebell_schema') IS NOT NULL") {
             exists = $0.bool(0)
         }
-        if !exists {
+        if exists {
+            if mayMigrate { try migrate(connection) }
+        } else {
             for statement in statements { connection.enqueueOnce(statement) }
-            connection.enqueue("INSERT INTO tidebell_schema (id, version) VALUES (1, \(version))")
+            connection.enqueue(
+                "INSERT INTO tidebell_schema (id, version, oldest_code) VALUES (1, $1, $2)",
+                [.int64(version), .int64(oldestCode)])
             connection.enqueue(
                 "INSERT INTO store (id, identity) VALUES (1, $1)", [.int64(identity)])
         }
-        var found: Int64 = 0
-        try connection.rows("SELECT version FROM tidebell_schema") { found = $0.int(0) }
+        let found = try versions(on: connection)
         switch connection.commit() {
         case .committed: return found
         case .notCommitted(let error), .unknown(let error): throw error
         }
+    }
+
+    /// Takes the steps from an older version, one that is served.
+    private static func migrate(_ connection: PostgresConnection) throws {
+        var found: Int64 = 0
+        try connection.rows("SELECT version FROM tidebell_schema") { found = $0.int(0) }
+        guard found > 0, found < version else { return }
+        // Nobody's tables are changed under a server that cannot live with that.
+        let inCommon = oldestCode <= found ? "_shared" : ""
+        var isFree = false
+        try connection.rows(
+            "SELECT pg_try_advisory_xact_lock\(inCommon)($1)", [.int64(servingLock)]
+        ) { isFree = $0.bool(0) }
+        guard isFree else {
+            throw StoreOpenError.unreachable(
+                reason:
+                    "a server of an older version is running on it; stop that one first")
+        }
+        for step in (found + 1)...version {
+            for statement in statements(in: steps[step] ?? "") { connection.enqueueOnce(statement) }
+        }
+        connection.enqueue(
+            "UPDATE tidebell_schema SET version = $1, oldest_code = $2",
+            [.int64(version), .int64(oldestCode)])
     }
 }

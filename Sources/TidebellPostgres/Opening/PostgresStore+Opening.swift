@@ -10,23 +10,28 @@ extension PostgresStore {
 
     /// Opens the store in a database of PostgreSQL, made there if the database is empty.
     ///
-    /// Whoever opens it for serving holds it alone, as long as its connection lasts. Blocks while it
-    /// connects.
+    /// Whoever opens it for serving holds it alone, as long as its connection lasts, or as a node together with
+    /// others. Blocks while it connects.
     ///
-    /// - Parameter readers: Connections that read at the same time, beside the one that writes.
+    /// - Parameters:
+    ///   - node: The name of the node that serves; nil for a server that is alone.
+    ///   - readers: Connections that read at the same time, beside the one that writes.
     package static func open(
         at address: PostgresAddress, for purpose: StorePurpose = .serving,
+        as node: NodeName? = nil,
         bounds: StoreBounds = StoreBounds(), readers: Int = 8, time: Time, randomness: Randomness
     ) throws(StoreOpenError) -> PostgresStore {
         do {
             let writer = Int64(bitPattern: randomness.makeNumber())
             let connection = try PostgresConnection(address)
-            let version = try PostgresSchema.prepare(
-                connection, identity: Int64(bitPattern: randomness.makeNumber()))
-            guard version == PostgresSchema.version else {
-                throw PostgresSchema.refusal(of: version, at: address)
+            let versions = try PostgresSchema.prepare(
+                connection, identity: Int64(bitPattern: randomness.makeNumber()),
+                mayMigrate: purpose == .serving)
+            guard versions.areServed(by: PostgresSchema.version) else {
+                throw PostgresSchema.refusal(of: versions.version, at: address)
             }
-            let connections = WriterConnections(address, for: purpose)
+            if node != nil { try ClockAgreement.check(on: connection) }
+            let connections = WriterConnections(address, for: purpose, as: node)
             try connections.begin(on: connection)
             let statements = PostgresStatements()
             let cameBackOlder =
@@ -36,11 +41,7 @@ extension PostgresStore {
                 "INSERT INTO store_writer (id, last_write) VALUES ($1, 0)", [.int64(writer)])
             let mark = try StoreMark(on: connection)
             connections.note(mark)
-            let leases = QueueLeases()
-            let troubles = StoreTroubles(elapsed: time.elapsed)
-            let writes = PostgresWrites(
-                connection, named: writer, connections: connections, statements: statements,
-                leases: leases, troubles: troubles, bounds: bounds, elapsed: time.elapsed)
+            let guesses = RowGuesses()
             func pool(of connections: Int) -> PostgresPool {
                 PostgresPool(
                     address,
@@ -48,12 +49,26 @@ extension PostgresStore {
                         connections: connections, waiting: bounds.waitingReads, statements: 512),
                     time: time, randomness: randomness)
             }
+            let troubles = StoreTroubles(elapsed: time.elapsed)
+            let signals = PostgresWrites.Signals()
+            let shared = try node.map { name in
+                try Node(
+                    name, at: address, process: writer, pool: pool(of: Node.leaseConnections),
+                    statements: statements, elapsed: time.elapsed,
+                    known: { connections.mark },
+                    accessEnded: { signals.access.yield() }, lifeEnded: { connections.refuse() })
+            }
+            let leases = QueueLeases()
+            let writes = PostgresWrites(
+                connection, named: writer, connections: connections, statements: statements,
+                guesses: guesses, leases: shared?.leases ?? leases, node: shared, signals: signals,
+                troubles: troubles, bounds: bounds, elapsed: time.elapsed)
             return PostgresStore(
                 identity: UInt64(bitPattern: mark.identity),
                 incarnation: Incarnation(rawValue: mark.incarnation), cameBackOlder: cameBackOlder,
                 connections: connections, pool: pool(of: readers),
-                longPool: pool(of: longReaders), writes: writes, leases: leases,
-                statements: statements, troubles: troubles, bounds: bounds)
+                longPool: pool(of: longReaders), writes: writes, leases: leases, node: shared,
+                statements: statements, guesses: guesses, troubles: troubles, bounds: bounds)
         } catch let error as StoreOpenError {
             throw error
         } catch {

@@ -17,6 +17,10 @@ struct PostgresStatement: Hashable {
 
     /// Whether it may change rows.
     var isWriting: Bool
+    /// The table that it writes to, if it is known to be the only one.
+    var writtenTable: String?
+    /// The tables it reads, and some other names.
+    var readTables: Set<String>
 
     /// Spells a statement.
     ///
@@ -26,10 +30,23 @@ struct PostgresStatement: Hashable {
         isWriting = tokens.contains { token in
             ["INSERT", "UPDATE", "DELETE"].contains(where: token.is)
         }
+        let names = zip(tokens, tokens.dropFirst())
+        readTables = Set(
+            names.lazy.filter { before, _ in ["FROM", "JOIN", ","].contains(where: before.is) }
+                .map { $1.text.lowercased() })
+        writtenTable = Self.writtenTable(tokens)
         var speller = Speller(lists: lists, tokens: tokens)
         speller.run()
         sql = speller.sql
         parameters = speller.parameters
+    }
+
+    /// What stands behind the first words of a statement that writes.
+    private static func writtenTable(_ tokens: [SQLToken]) -> String? {
+        guard let first = tokens.first else { return nil }
+        let words = ["INSERT", "OR", "IGNORE", "INTO", "UPDATE", "DELETE", "FROM"]
+        guard ["INSERT", "UPDATE", "DELETE"].contains(where: first.is) else { return nil }
+        return tokens.first { token in !words.contains(where: token.is) }?.text.lowercased()
     }
 }
 
@@ -109,6 +126,7 @@ private struct Speller {
             sql += " ON CONFLICT DO NOTHING"
         }
         if token.is("ifnull") { return replace("coalesce") }
+        if token.is("last_insert_rowid") { return replace("lastval") }
         if token.is("randomblob"), let end = closing(at + 1) {
             // As many bytes as all of them ask for.
             put("uuid_send(gen_random_uuid())", token.space)

@@ -35,6 +35,10 @@ extension PostgresStatement.Parameter {
         case .list(let list):
             switch list.columns[column ?? 0] {
             case .numbers(let numbers): return .int64Array(numbers)
+            case .texts(let texts) where list.isSet:
+                // So that the same set is the same value.
+                let sorted = texts.compactMap(\.self).sorted()
+                return .byteaArray(sorted.map { Array($0.utf8) })
             case .texts(let texts): return .byteaArray(texts.map { $0.map { Array($0.utf8) } })
             }
         }

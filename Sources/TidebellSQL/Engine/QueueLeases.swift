@@ -35,39 +35,13 @@ package final class QueueLeases: Sendable {
     }
 }
 
-/// Who holds which entry of a queue.
+/// Who holds which entry of a queue, in the memory of one process.
 package final class Leases<Key: Hashable & Sendable>: Sendable {
-    private struct Entry {
-        /// Nil where it was given back after a failure.
-        var holder: LeaseHolder?
-        var since: Instant
-        var vestingAt: Instant
-        var failures: Int
-
-        func isVested(at now: Instant) -> Bool { now >= vestingAt || now < since }
-    }
-
-    private struct State {
-        var entries: [Key: Entry] = [:]
-        /// Whether the latest claim got an entry that failed before.
-        var gaveFailed = false
-
-        /// Forgets entries that left the queue in another way than by being done.
-        mutating func forgetVested(except queue: [Key], at now: Instant) {
-            guard !entries.isEmpty else { return }
-            let queued = Set(queue)
-            entries = entries.filter {
-                queued.contains($0.key) || ($0.value.holder != nil && !$0.value.isVested(at: now))
-            }
-        }
-    }
-
-    private let givesFailedAlone: Bool
-    private let state = Mutex(State())
+    private let state: Mutex<LeaseTable<Key>>
 
     /// Creates a table in which nobody holds anything.
     init(givesFailedAlone: Bool) {
-        self.givesFailedAlone = givesFailedAlone
+        state = Mutex(LeaseTable(givesFailedAlone: givesFailedAlone))
     }
 
     /// How many entries are held, or failed: so many of a queue may be passed over.
@@ -75,69 +49,20 @@ package final class Leases<Key: Hashable & Sendable>: Sendable {
 
     /// Whether all entries could be claimed, and nobody did. A table without any is about to
     /// be used.
-    func isAbandoned(at now: Instant) -> Bool {
-        state.withLock { state in
-            !state.entries.isEmpty && state.entries.values.allSatisfy { $0.isVested(at: now) }
-        }
-    }
+    func isAbandoned(at now: Instant) -> Bool { state.withLock { $0.isAbandoned(at: now) } }
 
     /// Claims entries of the queue, given in the order of their turns.
     ///
     /// - Parameter isWhole: Whether there are no others in the queue.
     package func claim(_ claim: LeaseClaim, from queue: [Key], isWhole: Bool) -> ClaimedLeases<Key>
     {
-        state.withLock { state in
-            if isWhole { state.forgetVested(except: queue, at: claim.now) }
-            var free: [Key] = []
-            var failed: (key: Key, vestingAt: Instant)?
-            var next: Instant?
-            for key in queue {
-                guard let entry = state.entries[key] else {
-                    free.append(key)
-                    continue
-                }
-                if !entry.isVested(at: claim.now) {
-                    next = min(next ?? entry.vestingAt, entry.vestingAt)
-                } else if entry.failures == 0 || !givesFailedAlone {
-                    free.append(key)
-                } else if failed.map({ entry.vestingAt < $0.vestingAt }) ?? true {
-                    failed = (key, entry.vestingAt)
-                }
-            }
-            let givesFailed = failed != nil && (free.isEmpty || !state.gaveFailed)
-            state.gaveFailed = givesFailed
-            let given = givesFailed ? failed.map { [$0.key] } ?? [] : free
-            let leases = given.prefix(claim.limit).map { key in
-                let failures = state.entries[key]?.failures ?? 0
-                state.entries[key] = Entry(
-                    holder: claim.holder, since: claim.now, vestingAt: claim.vestingAt,
-                    failures: failures
-                )
-                return QueueLease(of: key, holder: claim.holder, failures: failures)
-            }
-            return ClaimedLeases(leases: leases, nextVesting: next)
-        }
+        state.withLock { $0.claim(claim, from: queue, isWhole: isWhole) }
     }
 
     /// Takes leases back; where others hold an entry by now it stays with them.
     package func take(_ returned: [ReturnedLease<Key>]) {
         state.withLock { state in
-            for item in returned {
-                let key = item.lease.key
-                guard var entry = state.entries[key], entry.holder == item.lease.holder else {
-                    continue
-                }
-                entry.holder = nil
-                entry.vestingAt = entry.since
-                switch item.outcome {
-                case .done: entry.failures = 0
-                case .untouched: break
-                case .failed(let moment):
-                    entry.failures = item.lease.failures + 1
-                    entry.vestingAt = moment
-                }
-                state.entries[key] = entry.failures == 0 ? nil : entry
-            }
+            for item in returned { state.take(item) }
         }
     }
 
@@ -148,7 +73,9 @@ package final class Leases<Key: Hashable & Sendable>: Sendable {
 }
 
 extension QueueLeases: OutboxLeases {
-    package func holds(_ lease: OutboxLease) -> Bool { outboxes.holds(lease.key, lease.holder) }
+    package func holds(_ lease: OutboxLease, in transaction: SQLTransaction) -> Bool {
+        outboxes.holds(lease.key, lease.holder)
+    }
 }
 
 extension QueueLeases {

@@ -16,6 +16,12 @@ package protocol SQLReading: StoreReader {
 extension SQLReading {
     /// A transaction may read what it needs.
     package func note(_ record: StoredRecord) throws {}
+
+    package func readAhead(_ reads: (any StoreReader) throws -> Void) {
+        guard let ahead = connection.ahead else { return }
+        // Where it cannot guess what comes next, that is read when it is asked for.
+        try? reads(AheadReader(ahead))
+    }
 }
 
 /// Reads on a snapshot.

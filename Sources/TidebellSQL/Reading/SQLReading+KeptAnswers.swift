@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TidebellCore
 
+extension KeptAnswer {
+    /// What the answers take that are kept for a user.
+    static let storedSize = "SELECT bytes FROM kept_answer_size WHERE user = ?"
+}
+
 extension SQLReading {
     package func keptAnswer(to write: WriteID) throws -> KeptAnswer? {
         try connection.first(

@@ -19,7 +19,10 @@ extension SQLReading {
         guard !names.isEmpty else { return records }
         records.reserveCapacity(names.count)
         var bytes = 0
-        try connection.each(StoredRecord.namedAmong, SQLList(names), zone) { columns in
+        try connection.each(
+            StoredRecord.namedAmong, SQLList(names), zone,
+            within: ScanBound(rows: names.count, bytes: byteLimit)
+        ) { columns in
             let record = try self.record(columns, StoredRecord.namedAmong)
             try note(record)
             bytes += record.fields.json.count
@@ -62,9 +65,10 @@ extension SQLReading {
         var isComplete = true
         var author = RecordStamp.nobodys
         try connection.each(
-            reverse ? StoredRecord.pageBackward : StoredRecord.pageForward, zone, position
-        ) { columns in
+            reverse ? StoredRecord.pageBackward : StoredRecord.pageForward, zone, position,
             // One row more than the page shows whether anything lies beyond it.
+            within: ScanBound(rows: min(limit, .max - 1) + 1, bytes: byteLimit)
+        ) { columns in
             guard records.count < limit, bytes < byteLimit else {
                 isComplete = false
                 return false

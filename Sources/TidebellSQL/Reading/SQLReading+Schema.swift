@@ -168,10 +168,13 @@ extension SQLReading {
     }
 
     package func schemaRevision(of container: ContainerKey) throws -> SchemaRevision {
-        try connection.first(
-            "SELECT revision FROM schema_revision WHERE container = ? AND environment = ?",
-            container.container, container.environment
-        ) { SchemaRevision(rawValue: $0.bytes(0)) } ?? .first
+        let found =
+            try connection.first(
+                "SELECT revision FROM schema_revision WHERE container = ? AND environment = ?",
+                container.container, container.environment
+            ) { SchemaRevision(rawValue: $0.bytes(0)) } ?? .first
+        connection.guesses?.note(found, of: container)
+        return found
     }
 
     package func recordTypeNames(in container: ContainerKey, limit: Int) throws -> [String] {

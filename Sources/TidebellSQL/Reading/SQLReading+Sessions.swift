@@ -4,7 +4,10 @@ import TidebellWire
 
 extension SQLReading {
     package func webToken(hash: [UInt8]) throws -> StoredWebToken? {
-        try connection.first(StoredWebToken.withHash, hash, read: StoredWebToken.init)
+        let found = try connection.first(
+            StoredWebToken.withHash, hash, read: StoredWebToken.init)
+        if let found { connection.guesses?.note(found, hash: hash) }
+        return found
     }
 
     package func sessions(

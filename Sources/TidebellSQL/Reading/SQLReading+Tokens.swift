@@ -56,9 +56,7 @@ extension StoredToken {
             signIn: AppSignIn(
                 origins: columns.optionalText(7)?.split(separator: " ").map(String.init),
                 callback: columns.optionalText(8),
-                methods: columns.optionalText(9).map { text in
-                    Set(text.split(separator: " ").compactMap { .init(rawValue: String($0)) })
-                }),
+                methods: columns.optionalText(9).map(AppSignIn.Method.all)),
             // A task that is not known fails: the token would be good for everything.
             task: try columns.optional(10)
         )

@@ -4,11 +4,13 @@ package import TidebellWire
 
 extension SQLReading {
     package func database(_ key: DatabaseKey) throws -> StoredDatabase? {
-        try connection.first(
+        let found = try connection.first(
             StoredDatabase.withKey, key.owner?.rawValue ?? StoredDatabase.noOwner,
             key.container.container,
             key.container.environment, key.scope, read: StoredDatabase.init
         )
+        if let found { connection.guesses?.note(found) }
+        return found
     }
 
     package func database(id: DatabaseID) throws -> StoredDatabase? {
@@ -21,14 +23,15 @@ extension SQLReading {
         guard let names else {
             return try connection.rows(StoredZone.living, database, read: StoredZone.init)
         }
-        if let only = names.first, names.count == 1 {
-            return try connection.rows(
-                StoredZone.named, database, only, read: StoredZone.init
-            )
-        }
-        return try connection.rows(
-            StoredZone.namedAmong, SQLList(names), database, read: StoredZone.init
-        )
+        let found =
+            if let only = names.first, names.count == 1 {
+                try connection.rows(StoredZone.named, database, only, read: StoredZone.init)
+            } else {
+                try connection.rows(
+                    StoredZone.namedAmong, SQLList(names), database, read: StoredZone.init)
+            }
+        connection.guesses?.note(found)
+        return found
     }
 
     package func zoneChanges(

@@ -39,9 +39,17 @@ package final class GroupMemory {
     }
 
     var content = Content()
+    /// How often it was forgotten what was read before now.
+    package private(set) var era = 0
 
     /// Lets go of everything, which is read again where it is asked for.
-    package func forget() { content = Content() }
+    package func forget() {
+        era += 1
+        content = Content()
+    }
+
+    /// The same where the transaction writes: of what was read, only that may have changed which it writes.
+    package func forgetAtWrite() { content = Content() }
 
     func remember(_ database: StoredDatabase) {
         content.databases[database.key] = database

@@ -10,6 +10,11 @@ package protocol SQLConnection: AnyObject {
     var memory: GroupMemory? { get set }
     /// Whether what runs leaves the memory true.
     var isRemembering: Bool { get set }
+    /// What is guessed of rows, where statements are sent ahead.
+    var guesses: RowGuesses? { get }
+    /// Sends statements for whoever will ask for their rows, and returns none; nil where nothing waits for a
+    /// network.
+    var ahead: (any SQLConnection)? { get }
 
     /// How notifications and outbox entries are numbered.
     func numbering() throws -> Numbering
@@ -20,10 +25,17 @@ package protocol SQLConnection: AnyObject {
         _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Bool
     ) throws
 
-    /// The same of a query with more rows than `body` may look at.
+    /// The same of a query with more rows than `body` may look at, or than the bound.
     func scan(
-        _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Bool
+        _ sql: String, _ values: [any Bindable], within bound: ScanBound?,
+        _ body: (Columns) throws -> Bool
     ) throws
+
+    /// Calls `body` with each row of a statement that was sent ahead; returns false where it was not, or where the
+    /// rows may have changed since.
+    func stepAhead(
+        _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Void
+    ) throws -> Bool
 
     /// Runs a statement whose rows, if any, do not matter. An engine over a network may go on before the
     /// answer is there; then a later call throws the statement's error.
@@ -66,10 +78,18 @@ extension SQLConnection {
     }
 
     package func scan(
-        _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Bool
+        _ sql: String, _ values: [any Bindable], within bound: ScanBound?,
+        _ body: (Columns) throws -> Bool
     ) throws {
         try step(sql, values, body)
     }
+
+    package var guesses: RowGuesses? { nil }
+    package var ahead: (any SQLConnection)? { nil }
+
+    package func stepAhead(
+        _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Void
+    ) throws -> Bool { false }
 
     /// Runs a statement whose rows, if any, do not matter.
     package func run(_ sql: String, _ values: any Bindable...) throws { try send(sql, values) }
@@ -105,16 +125,19 @@ extension SQLConnection {
 
     /// Calls `body` with each row until it returns false; `body` runs no
     /// statements.
+    ///
+    /// - Parameter bound: How much it takes at most; nil where that shows only by and by.
     package func each(
-        _ sql: String, _ values: any Bindable..., body: (Columns) throws -> Bool
+        _ sql: String, _ values: any Bindable..., within bound: ScanBound? = nil,
+        body: (Columns) throws -> Bool
     ) throws {
-        try scan(sql, values, body)
+        try scan(sql, values, within: bound, body)
     }
 
     /// Calls `body` likewise, with any number of values.
     package func each(
         _ sql: String, values: [any Bindable], body: (Columns) throws -> Bool
     ) throws {
-        try scan(sql, values, body)
+        try scan(sql, values, within: nil, body)
     }
 }

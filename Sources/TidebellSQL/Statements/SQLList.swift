@@ -16,6 +16,8 @@ package struct SQLList: Bindable {
 
     /// At least one, of as many rows each.
     package let columns: [Column]
+    /// Whether the order of the rows means nothing: that of a set is another one each time.
+    package var isSet = false
 
     /// How many rows there are.
     package var rowCount: Int {
@@ -29,10 +31,16 @@ package struct SQLList: Bindable {
     package var sqlValue: SQLValue { .list(self) }
 
     /// A list of texts.
-    init(_ texts: some Sequence<String>) { columns = [.texts(Array(texts))] }
+    init(_ texts: some Sequence<String>) {
+        columns = [.texts(Array(texts))]
+        isSet = texts is Set<String>
+    }
 
     /// The same of texts that are compared as they are spelled.
-    init(_ texts: some Sequence<ExactText>) { columns = [.texts(texts.map(\.text))] }
+    init(_ texts: some Sequence<ExactText>) {
+        columns = [.texts(texts.map(\.text))]
+        isSet = texts is Set<ExactText>
+    }
 
     /// A list of numbers.
     init(_ numbers: [Int64]) { columns = [.numbers(numbers)] }

@@ -45,6 +45,7 @@ extension SQLTransaction {
         try connection.run("DELETE FROM server_key WHERE account = ?", account)
         try connection.run("DELETE FROM account_address WHERE account = ?", account)
         try connection.run("DELETE FROM account_identity WHERE account = ?", account)
+        try connection.run("DELETE FROM device_sign_in WHERE account = ?", account)
         try connection.run("DELETE FROM account WHERE id = ?", account)
     }
 

@@ -60,11 +60,10 @@ extension SQLTransaction {
     package func putAssetUses(
         _ uses: [String: Set<AssetContent>], in zone: ZoneKey, at now: Instant
     ) throws {
+        let known = try assetUses(of: Set(uses.keys), in: zone)
         for (record, contents) in uses {
-            let before = try connection.rows(
-                "SELECT content FROM asset_use WHERE zone = ? AND record = ?", zone, record
-            ) { columns -> AssetContent in try columns.value(0) }
-            for content in Set(before).subtracting(contents) {
+            let before = known[record] ?? []
+            for content in before.subtracting(contents) {
                 try connection.run(
                     "DELETE FROM asset_use WHERE zone = ? AND record = ? AND content = ?",
                     zone, record, content
@@ -78,6 +77,32 @@ extension SQLTransaction {
                 )
             }
         }
+    }
+
+    /// Which files records hold.
+    private func assetUses(
+        of records: Set<String>, in zone: ZoneKey
+    ) throws -> [String: Set<AssetContent>] {
+        var uses: [String: Set<AssetContent>] = [:]
+        if let only = records.first, records.count == 1 {
+            uses[only] = Set(
+                try connection.rows(
+                    "SELECT content FROM asset_use WHERE zone = ? AND record = ?", zone, only
+                ) { columns -> AssetContent in try columns.value(0) })
+            return uses
+        }
+        try connection.each(
+            """
+            SELECT asset_use.record, asset_use.content
+            FROM json_each(?) AS wanted CROSS JOIN asset_use
+            WHERE asset_use.zone = ? AND asset_use.record = \(SQLList.text("wanted.value"))
+            """,
+            SQLList(records), zone
+        ) { columns in
+            uses[columns.text(0), default: []].insert(try columns.value(1))
+            return true
+        }
+        return uses
     }
 
     package func removeUnusedAssets(

@@ -5,7 +5,7 @@ extension SQLTransaction {
     package func keepAnswer(
         _ answer: KeptAnswer, to write: WriteID, at now: Instant, exceeding bytes: Int
     ) throws {
-        let size = try connection.remembering {
+        let size = try connection.remembering { () -> Int? in
             try connection.run(
                 """
                 INSERT INTO kept_answer (user, client_id, request_id, fingerprint, body, kept_at)
@@ -14,19 +14,27 @@ extension SQLTransaction {
                 """,
                 write.user, write.clientID, write.requestID, answer.fingerprint, answer.body, now
             )
+            var known = 0
+            let isKnown = try connection.stepAhead(KeptAnswer.storedSize, [write.user]) {
+                known = Int($0.int(0))
+            }
+            guard !isKnown else {
+                try connection.run(Self.addKeptSize, write.user, answer.size)
+                return known + answer.size
+            }
             return try connection.first(
-                """
-                INSERT INTO kept_answer_size (user, bytes) VALUES (?, ?)
-                ON CONFLICT (user) DO UPDATE SET bytes = kept_answer_size.bytes + excluded.bytes
-                RETURNING bytes
-                """,
-                write.user, answer.size
+                "\(Self.addKeptSize) RETURNING bytes", write.user, answer.size
             ) { Int($0.int(0)) }
         }
         // More than what is too much, so that not each further write has to look.
         guard let size, size > bytes else { return }
         _ = try removeOldest(of: write.user, bytes: size - bytes * 3 / 4, limit: .max)
     }
+
+    private static let addKeptSize = """
+        INSERT INTO kept_answer_size (user, bytes) VALUES (?, ?)
+        ON CONFLICT (user) DO UPDATE SET bytes = kept_answer_size.bytes + excluded.bytes
+        """
 
     package func removeAnswers(
         keptBefore moment: Instant, at now: Instant, exceeding bytes: Int, limit: Int

@@ -10,6 +10,7 @@ extension SQLTransaction {
         // twice: each look reads all that was appended before.
         let newest = try newestNotifications(of: Set(notifications.map(\.user)))
         var ids: Set<String> = []
+        var numbers = try numbersTakenAhead(notifications.count)[...]
         let all = try notifications.map { notification in
             var notification = notification
             let user = notification.user
@@ -21,7 +22,7 @@ extension SQLTransaction {
                 notification.sequence = known
                 return notification
             }
-            let own = try ownNumbers(1, of: user)?.first
+            let own = try numbers.popFirst() ?? ownNumbers(1, of: user)?.first
             if notification.collapseID != nil { try removeReplaced(by: notification) }
             try connection.run(
                 """
@@ -37,14 +38,22 @@ extension SQLTransaction {
                     notification.createdAt,
                 ] + (own.map { [$0] } ?? [])
             )
-            notification.sequence = NotificationSequence(rawValue: connection.lastInsertedID)
+            notification.sequence = NotificationSequence(
+                rawValue: own ?? connection.lastInsertedID)
             lastNotification = max(lastNotification, notification.sequence)
             appended.append(notification)
+            notifiedUsers.insert(user)
             return notification
         }
         try queueForWebhooks(appended)
         try queuePushTargets(of: appended)
         return all
+    }
+
+    /// So many numbers for notifications, where to ask which one each got would cost a wait; none elsewhere.
+    private func numbersTakenAhead(_ count: Int) throws -> [Int64] {
+        guard count > 0, try connection.numbering().notifications == .ahead else { return [] }
+        return try connection.takeNumbers(count, of: "notification")
     }
 
     /// The next numbers of a user's log, in a store whose users have numbers of their own; nil

@@ -4,9 +4,9 @@ import TidebellWire
 
 extension SQLTransaction {
     package func holds(_ lease: OutboxLease, at version: OutboxVersion) throws -> Bool {
-        // What was claimed in memory may have been processed by a commit that a snapshot of before
+        // What was claimed may have been processed by a commit that a snapshot of before
         // does not show: the position in the queue knows.
-        guard leases?.holds(lease) == true else { return false }
+        guard try leases?.holds(lease, in: self) == true else { return false }
         return try connection.first(
             "SELECT 1 FROM outbox_queue WHERE database = ? AND done = ? AND turn = ?",
             lease.key, try connection.numbering().outboxes.row(of: version.done, in: lease.key),
@@ -30,17 +30,18 @@ extension SQLTransaction {
             entry.originUser, entry.originClient, entry.committedAt, entry.notifiedThrough,
             entry.endsZone, entry.sharing.map { JSONText(bytes: $0.encoded) }
         )
-        try queue(entry.database, from: connection.lastInsertedID)
+        try queueForLastEntry(entry.database)
         hasAppendedOutbox = true
     }
 
-    /// Puts a database at the end of the queue, unless it is in it.
-    private func queue(_ database: DatabaseID, from entry: Int64) throws {
+    /// Puts the database of the entry that was inserted just now at the end of the queue, unless it is in it.
+    private func queueForLastEntry(_ database: DatabaseID) throws {
         try connection.run(
             """
-            INSERT OR IGNORE INTO outbox_queue (database, done, turn) VALUES (?, ?, \(Self.lastTurn))
+            INSERT OR IGNORE INTO outbox_queue (database, done, turn)
+            VALUES (?, last_insert_rowid() - 1, \(Self.lastTurn))
             """,
-            database, entry - 1
+            database
         )
     }
 

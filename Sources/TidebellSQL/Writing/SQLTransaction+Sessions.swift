@@ -39,29 +39,42 @@ extension SQLTransaction {
     }
 
     package func endTokens(_ tokens: EndedTokens, at now: Instant) throws -> Int {
-        let ended =
-            switch tokens {
-            case .session(let session):
-                try connection.rows(
-                    """
-                    UPDATE web_token SET expires_at = ?2
-                    WHERE session IN (\(Self.withChildren)) AND expires_at > ?2
-                    RETURNING session
-                    """,
-                    session, now
-                ) { SessionID(rawValue: $0.text(0)) }
-            case .account(let account, let includingOperators):
-                try connection.rows(
-                    """
-                    UPDATE web_token SET expires_at = ?2
-                    WHERE account = ?1 AND expires_at > ?2 AND (?3 = 1 OR origin <> 'operator')
-                    RETURNING session
-                    """,
-                    account, now, includingOperators
-                ) { SessionID(rawValue: $0.text(0)) }
-            }
-        try endAccess(of: Set(ended))
-        return Set(ended).count
+        let (which, values) = Self.condition(of: tokens)
+        let end = WebTokenRules.end(ofTokensEndedAt: now)
+        var counted: Set<SessionID> = []
+        try connection.step(
+            "SELECT session FROM web_token WHERE \(which) AND expires_at > ?\(values.count + 1)",
+            values + [now]
+        ) { columns in
+            counted.insert(SessionID(rawValue: columns.text(0)))
+            return true
+        }
+        // Those, too, that expired so recently that they are still good by a clock that is behind.
+        var ended: Set<SessionID> = []
+        try connection.step(
+            """
+            UPDATE web_token SET expires_at = ?\(values.count + 1), ends_at = ?\(values.count + 1)
+            WHERE \(which) AND expires_at > ?\(values.count + 1) RETURNING session
+            """,
+            values + [end]
+        ) { columns in
+            ended.insert(SessionID(rawValue: columns.text(0)))
+            return true
+        }
+        try endAccess(of: ended)
+        return counted.count
+    }
+
+    /// The condition that a web token is among those that end, and its parameters.
+    private static func condition(of tokens: EndedTokens) -> (sql: String, values: [any Bindable]) {
+        switch tokens {
+        case .session(let session): ("session IN (\(withChildren))", [session])
+        case .account(let account, let includingOperators):
+            (
+                "account = ?1 AND (?2 = 1 OR origin <> 'operator')",
+                [account, includingOperators]
+            )
+        }
     }
 
     package func removeSessions(begunWith session: SessionID) throws -> Set<SessionID> {

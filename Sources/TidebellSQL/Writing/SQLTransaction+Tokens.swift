@@ -27,7 +27,7 @@ extension SQLTransaction {
             """,
             token.container?.container, token.container?.environment,
             token.signIn.origins?.joined(separator: " "), token.signIn.callback,
-            token.signIn.methods.map { $0.map(\.rawValue).sorted().joined(separator: " ") },
+            token.signIn.methods.map(AppSignIn.Method.text),
             token.hash
         )
     }

@@ -3,8 +3,8 @@ package import TidebellCore
 
 /// Who holds which database's outbox.
 package protocol OutboxLeases: Sendable {
-    /// Whether nobody else was given the lease since.
-    func holds(_ lease: OutboxLease) -> Bool
+    /// Whether nobody else was given the lease since, as a transaction sees it.
+    func holds(_ lease: OutboxLease, in transaction: SQLTransaction) throws -> Bool
 }
 
 /// Looks whether steps keep to their scopes.
@@ -13,6 +13,11 @@ package protocol StepScopes: AnyObject {
     func begin(_ scope: StoreScope, in reader: some SQLReading) throws
     /// Notes that the step has ended.
     func end()
+    /// Whether nothing of others comes between the steps of a transaction.
+    var areTogether: Bool { get }
+    /// Notes that an access ends: writes of whoever had it, which other processes may have begun, end before this
+    /// one does.
+    func waitForOthers()
 }
 
 /// The error of a write that names something its store never gave.
@@ -42,6 +47,8 @@ package final class SQLTransaction: StoreTransaction, SQLReading {
     package let scopes: (any StepScopes)?
     /// Whether the outbox has entries that the pipeline is to be woken for.
     package var hasAppendedOutbox = false
+    /// The users to whose logs notifications were appended.
+    package var notifiedUsers: Set<UserID> = []
     /// Whether hierarchies are to be settled that were so before.
     package var hasUnsettled = false
     /// The change that gave out positions last.
@@ -53,7 +60,10 @@ package final class SQLTransaction: StoreTransaction, SQLReading {
 
     /// Whether somebody may no longer receive what they received.
     package var hasEndedAccess = false {
-        didSet { hasQuietChange = true }
+        didSet {
+            hasQuietChange = true
+            scopes?.waitForOthers()
+        }
     }
     /// Whether something was changed that neither a position nor a notification shows,
     /// and that must not be lost unnoticed.
@@ -80,7 +90,7 @@ package final class SQLTransaction: StoreTransaction, SQLReading {
 }
 
 extension SQLTransaction: StoreSteps {
-    package var areTogether: Bool { true }
+    package var areTogether: Bool { scopes?.areTogether ?? true }
 
     /// Runs a step: all steps of a write are in its transaction.
     package func write<Result: Sendable>(

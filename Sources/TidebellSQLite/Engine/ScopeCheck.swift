@@ -44,12 +44,16 @@ final class ScopeCheck: StepScopes, @unchecked Sendable {
             case .database(let key): try reader.database(key)?.id.rawValue
             case .databaseWithID(let id): id.rawValue
             case .user(let user): user.rawValue
-            case .catalogue, .store, .batch, .everything: nil
+            case .catalogue, .store, .looking, .batch, .everything: nil
             }
     }
 
     /// Notes that the step has ended.
     func end() { scope = nil }
+
+    /// One process writes, one write after the other.
+    var areTogether: Bool { true }
+    func waitForOthers() {}
 
     /// Puts the triggers where they are not.
     func attach(to database: Database) throws {

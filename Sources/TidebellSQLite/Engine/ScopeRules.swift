@@ -25,6 +25,9 @@ enum ScopeRules {
         "admin_token": [store],
         "asset": [store],
         "lost_asset": [store],
+        // Under way between servers: whose a device will be is known once its code is entered.
+        "device_sign_in": [store],
+        "finished_visit": [store],
         // A message to whoever removes files, who looks whether it is true.
         "asset_unused": [store, anyDatabase],
 

@@ -36,6 +36,37 @@ extension SchemaSteps.Step {
             """
     )
 
+    /// Sign-ins that are under way: of devices that show a code, with who entered it, and those by a provider that came
+    /// back, each by a hash.
+    static let signIns = SchemaSteps.Step(
+        name: "sign-ins under way are in the store",
+        sql: """
+            CREATE TABLE device_sign_in (
+                hash BLOB PRIMARY KEY,
+                user_code TEXT NOT NULL UNIQUE,
+                container TEXT NOT NULL,
+                environment TEXT NOT NULL,
+                methods TEXT,
+                device_name TEXT,
+                network TEXT,
+                address TEXT,
+                expires_at INTEGER NOT NULL,
+                account INTEGER,
+                user_name TEXT,
+                proof BLOB,
+                by_provider INTEGER NOT NULL DEFAULT 0
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX device_sign_in_end ON device_sign_in (expires_at);
+            CREATE INDEX device_sign_in_account ON device_sign_in (account)
+                WHERE account IS NOT NULL;
+            CREATE TABLE finished_visit (
+                hash BLOB PRIMARY KEY,
+                ends_at INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX finished_visit_end ON finished_visit (ends_at);
+            """
+    )
+
     /// A key is found by its ID, and goes with its account.
     static let serverKeys = SchemaSteps.Step(
         name: "servers have keys",

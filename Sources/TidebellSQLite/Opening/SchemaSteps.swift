@@ -200,6 +200,7 @@ struct SchemaSteps: Sendable {
         .managementTasks,
         // A Tidebell that does not know it would call every record damaged that was written since.
         Step(name: "records name who made and changed them once", sql: ""),
+        .signIns,
     ])
 
     /// Who asked for access to a share, or may not, as JSON of Core's.

@@ -14,6 +14,8 @@ import TidebellWire
 /// assets/kept/ab/abcd…    whole and durable; known to the store, or orphaned
 /// ```
 ///
+/// Nodes of one cloud share the folder: files on their way to a node are in `incoming-NODE`.
+///
 /// Folders are for their owner only (0700), so are the files (0600). Disk access
 /// happens on threads of its own, so that a slow disk holds up nothing else.
 ///
@@ -26,6 +28,13 @@ package final class AssetFolder: AssetStore {
     static let namesPerQuestion = 500
 
     private let folder: URL
+    /// Where files are that are on their way.
+    private let incoming: URL
+    /// Whether other nodes keep files here, too.
+    private let isShared: Bool
+    /// Of a folder that is shared: the files that no record named at the last look. Another node may have been
+    /// about to note them.
+    private let seenOrphaned = Mutex(Set<String>())
     private let disk = DispatchQueue(label: "tidebell.assets", attributes: .concurrent)
     private let logger: Logger
     private let rootKey: RootKey?
@@ -45,18 +54,22 @@ package final class AssetFolder: AssetStore {
 
     /// Opens the folder, made if it is absent.
     ///
-    /// - Parameter makeName: Names kept files, each with a name of its own.
+    /// - Parameters:
+    ///   - node: The node that opens it, of several that share it; nil for a server that is alone.
+    ///   - makeName: Names kept files, each with a name of its own.
     package init(
-        _ folder: URL, makeName: @escaping @Sendable () -> String = AssetFolder.randomName,
+        _ folder: URL, of node: String? = nil,
+        makeName: @escaping @Sendable () -> String = AssetFolder.randomName,
         rootKey: RootKey? = nil, logger: Logger
     ) throws {
         self.folder = folder
+        isShared = node != nil
+        incoming = folder.appendingPathComponent(node.map { "incoming-\($0)" } ?? "incoming")
         self.makeName = makeName
         self.logger = logger
         self.rootKey = rootKey
         try Self.makeFolder(folder)
         try Self.makeFolder(folder.appendingPathComponent("kept"))
-        let incoming = folder.appendingPathComponent("incoming")
         try? FileManager.default.removeItem(at: incoming)  // it is often not there
         try Self.makeFolder(incoming)
         try AssetFolderLock.make(in: folder)
@@ -73,7 +86,7 @@ package final class AssetFolder: AssetStore {
         keep: @Sendable (StoredAsset) async throws -> StoredAsset?
     ) async throws -> StoredAsset? {
         let name = makeName()
-        let incoming = folder.appendingPathComponent("incoming/\(name)").path
+        let incoming = incoming.appendingPathComponent(name).path
         arriving.withLock { _ = $0.insert(name) }
         // A file that the store did not note is orphaned from here on.
         defer { arriving.withLock { _ = $0.remove(name) } }
@@ -240,14 +253,19 @@ package final class AssetFolder: AssetStore {
         let names = try await onDisk {
             try Self.names(in: kept).flatMap { try Self.names(in: kept.appendingPathComponent($0)) }
         }
+        let orphanedBefore = seenOrphaned.withLock { $0 }
+        var orphaned: Set<String> = []
         var count = 0
         for start in stride(from: 0, to: names.count, by: Self.namesPerQuestion) {
             let some = Set(names[start..<min(start + Self.namesPerQuestion, names.count)])
             let asked = some.subtracting(arrivingBefore).subtracting(arriving.withLock { $0 })
             let orphans = asked.subtracting(try await known(asked))
-            try await remove(Array(orphans))
-            count += orphans.count
+            let removed = isShared ? orphans.intersection(orphanedBefore) : orphans
+            try await remove(Array(removed))
+            orphaned.formUnion(orphans.subtracting(removed))
+            count += removed.count
         }
+        if isShared { seenOrphaned.withLock { [orphaned] in $0 = orphaned } }
         return count
     }
 

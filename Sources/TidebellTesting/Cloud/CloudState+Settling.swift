@@ -35,10 +35,10 @@ extension CloudState {
             _ = try running()
             let waiting = disconnected
             guard !waiting.isEmpty else { return true }
-            // A device that is connecting needs no push; the others sleep on the clock.
-            if waiting.contains(where: { $0.state == .down }), let next = clock.deadlines.first {
-                await clock.advance(to: next)
-            }
+            // One that is on its way, or was woken and is not yet, reports what becomes of it. Not to the next
+            // moment that anybody waits for: who is woken then may report nothing, and nobody looked again.
+            let down = Set(waiting.filter { $0.state == .down }.map(\.device.deviceID))
+            if let next = clock.nextReconnection(of: down) { await clock.advance(to: next) }
             return nil
         }
     }

@@ -137,6 +137,17 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
+    /// The earliest moment at which one of the devices, named by their IDs, tries to connect for pushes again;
+    /// nil where none of them sleeps until then.
+    func nextReconnection(of devices: Set<String>) -> Instant? {
+        state.withLock { state in
+            state.sleepers.values.filter { sleeper in
+                guard case .reconnecting(let connection) = sleeper.kind else { return false }
+                return devices.contains(connection.device)
+            }.map(\.deadline).min()
+        }
+    }
+
     /// Sets the containers that a device is awaited to connect to again.
     func setAwaited(_ containers: Set<String>, ofDevice device: String) {
         state.withLock { state in

@@ -86,13 +86,12 @@ struct KillScene: Sendable {
         let _: Answer = try await device.post("private/subscriptions/modify", Subscribe())
     }
 
-    /// Lets everybody work while the server fails again and again; returns the last server.
+    /// Lets everybody work while the server, or one of several, fails again and again; returns what runs at last.
     ///
-    /// - Parameter fault: Ends a server, and returns the one that runs after it.
-    func play(
-        _ server: ChildProcess, times: Int,
-        _ fault: (ChildProcess) async throws -> ChildProcess
-    ) async throws -> ChildProcess {
+    /// - Parameter fault: Has a server fail, and returns what runs after it.
+    func play<Servers>(
+        _ server: Servers, times: Int, _ fault: (Servers) async throws -> Servers
+    ) async throws -> Servers {
         var random = SeededGenerator(seed: seed)
         var server = server
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -154,10 +154,7 @@ private struct ExchangeStory {
         case (let name, "has"):
             _ = try await api.cloud.accounts.addAddress(words[2], of: name, isVerified: true)
         case (let name, "enters"):
-            let known = try #require(
-                try await api.cloud.store.read { try $0.signIn(calledBy: name) })
-            let devices = api.cloud.webServices.cloud.deviceSignIns
-            #expect(devices.enter(words[2], by: KnownUser(name: name, signIn: known)))
+            #expect(try await api.enter(words[2], as: name))
         default: Issue.record("nobody does: \(doing)")
         }
     }

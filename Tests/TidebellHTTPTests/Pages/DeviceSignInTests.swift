@@ -92,14 +92,13 @@ struct DeviceSignInTests {
     func expiry() async throws {
         let api = try await Self.cloud()
         let (late, changed) = (try await Self.begin(api), try await Self.begin(api))
-        let known = try #require(try await api.cloud.store.read { try $0.signIn(calledBy: "ben") })
-        let devices = api.cloud.webServices.cloud.deviceSignIns
-        #expect(devices.enter(changed.userCode, by: KnownUser(name: "ben", signIn: known)))
+        #expect(try await api.enter(changed.userCode, as: "ben"))
         try await api.cloud.accounts.setPassword("battery staple", of: "ben", cost: .least)
         #expect(try await Self.ask(api, changed.deviceCode).status == 401)
+        #expect(try await Self.ask(api, changed.deviceCode).status == 404)
         #expect(try await api.cloud.accounts.sessions(of: "ben") == [])
         api.clock.advance(by: DeviceSignIns.lifetime)
-        #expect(!devices.enter(late.userCode, by: KnownUser(name: "ben", signIn: known)))
+        #expect(try await !api.enter(late.userCode, as: "ben"))
         let answer = try await Self.ask(api, late.deviceCode)
         #expect(answer.status == 404)
         #expect(answer.error?.reason == "the code was used, or its time is over: begin again")
@@ -155,24 +154,132 @@ struct DeviceSignInTests {
         #expect(try await Self.call(api, "deviceCode", "{}", from: address).status == 503)
         let other = PeerAddress("198.51.100.1")
         #expect(try await Self.call(api, "deviceCode", "{}", from: other).status == 200)
-        let devices = DeviceSignIns(elapsed: { .zero })
-        func begin(_ number: Int, in container: Int) throws -> String {
-            try devices.begin(
-                [UInt8(number % 256), UInt8(number / 256)], named: nil,
-                in: ContainerKey(container: "iCloud.c\(container)", environment: .development),
-                from: .nobody, by: .seeded(UInt64(number)))
+        // Those before are over.
+        api.clock.advance(by: DeviceSignIns.lifetime)
+        let now = api.clock.instant
+        try await api.cloud.store.write(.store) { transaction throws in
+            func begin(_ number: Int, in container: Int, showing codes: [String]) throws -> String {
+                let device = StoredDeviceSignIn(
+                    hash: [UInt8(number % 256), UInt8(number / 256)], userCode: "",
+                    container: ContainerKey(
+                        container: "iCloud.c\(container)", environment: .development),
+                    expiresAt: now.advanced(by: DeviceSignIns.lifetime))
+                return try DeviceSignIns.begin(
+                    device, showingOneOf: codes, at: now, in: transaction)
+            }
+            for number in 0..<DeviceSignIns.most {
+                let container = number / DeviceSignIns.mostOfContainer
+                #expect(try begin(number, in: container, showing: ["\(number)"]) == "\(number)")
+                guard number == DeviceSignIns.mostOfContainer - 1 else { continue }
+                #expect(throws: WireError.self) {
+                    try begin(number + 1, in: 0, showing: ["\(number + 1)"])
+                }
+            }
+            #expect(throws: WireError.self) {
+                try begin(DeviceSignIns.most, in: 1000, showing: ["x"])
+            }
         }
-        var codes: Set<String> = []
-        for number in 0..<DeviceSignIns.most {
-            codes.insert(try begin(number, in: number / DeviceSignIns.mostOfContainer))
-            guard number == DeviceSignIns.mostOfContainer - 1 else { continue }
-            #expect(throws: WireError.self) { try begin(number + 1, in: 0) }
-        }
-        #expect(codes.count == DeviceSignIns.most)
-        #expect(throws: WireError.self) { try begin(DeviceSignIns.most, in: 1000) }
         let name = String(repeating: "x", count: DeviceSignIns.mostNameBytes + 1)
         let long = try await Self.call(api, "deviceCode", #"{"deviceName":"\#(name)"}"#)
         #expect(long.status == 400)
+    }
+
+    @Test("Another device's code is passed over, and codes have each letter alike")
+    func codes() async throws {
+        let api = try await Self.cloud()
+        let now = api.clock.instant
+        try await api.cloud.store.write(.store) { transaction throws in
+            func begin(_ number: UInt8, showing codes: [String]) throws -> String {
+                let device = StoredDeviceSignIn(
+                    hash: [number], userCode: "",
+                    container: ContainerKey(
+                        container: TestAPI.container, environment: .development),
+                    expiresAt: now.advanced(by: DeviceSignIns.lifetime))
+                return try DeviceSignIns.begin(
+                    device, showingOneOf: codes, at: now, in: transaction)
+            }
+            #expect(try begin(1, showing: ["a", "b"]) == "a")
+            #expect(try begin(2, showing: ["a", "b"]) == "b")
+            #expect(throws: WireError.self) { try begin(3, showing: ["a", "b"]) }
+        }
+        let all = (0...255).map { UInt8($0) }
+        let letters = DeviceSignIns.codes(drawn: all).joined().filter { $0 != "-" }
+        #expect(letters.count == 240)
+        #expect(Set(Dictionary(grouping: letters) { $0 }.values.map(\.count)) == [12])
+        #expect(DeviceSignIns.codes(drawn: [0, 1, 2, 3, 4, 5, 6, 255]) == [])
+        #expect(DeviceSignIns.codes(drawn: [0, 1, 2, 3, 255, 4, 5, 6, 7]) == ["BCDF-GHJK"])
+    }
+
+    @Test(
+        "Device and browser may come to another server of the store each time, and one of two gets the token"
+    )
+    func severalServers() async throws {
+        let api = try await Self.cloud()
+        let node = api.makeNode()
+        let path = "/ext/1/\(TestAPI.container)/development/account/"
+        func ask(_ code: String, of server: CloudServices) async throws -> TestAPI.Answer {
+            try await api.send(
+                "POST", "\(path)deviceToken?ckAPIToken=\(api.apiToken)",
+                #"{"deviceCode":"\#(code)"}"#, headers: ["Host": "here"], to: server)
+        }
+        let begun = try await Self.begin(api)
+        #expect(try await ask(begun.deviceCode, of: node).text == #"{"pending":true}"#)
+        let page = try await api.send(
+            "GET", "/device-sign-in?code=\(begun.userCode)", to: node)
+        #expect(page.status == 200 && page.text.contains("<bdi>&lt;desk&gt;</bdi>"))
+        try await api.serving { port in
+            var browser = TestBrowser(port, at: "/device-sign-in?code=\(begun.userCode)")
+            try await browser.open()
+            let done = try await browser.submit(
+                "allow", ["user": "ben", "password": "correct horse"])
+            #expect(done.heading == "The device is signed in")
+        }
+        let used = try await api.send(
+            "GET", "/device-sign-in?code=\(begun.userCode)", to: node)
+        #expect(used.status == 404)
+        async let one = ask(begun.deviceCode, of: node)
+        async let other = ask(begun.deviceCode, of: api.cloud)
+        let answers = try await [one, other]
+        #expect(answers.map(\.status).sorted() == [200, 404])
+        let text = try #require(answers.first { $0.status == 200 }).text
+        let signedIn = try JSONReader.read(Array(text.utf8)) { try SignIn.Response(from: &$0) }
+        let target = TestAPI.target(
+            "private/zones/list", apiToken: api.apiToken, webToken: signedIn.webAuthToken)
+        for server in [api.cloud, node] {
+            #expect(try await api.send("GET", target, to: server).status == 200)
+        }
+        #expect(try await api.cloud.accounts.sessions(of: "ben").map(\.origin) == [.device])
+    }
+
+    @Test("How many wait is counted over all servers, and maintenance removes what nobody finished")
+    func boundsOfSeveralServers() async throws {
+        let api = try await Self.cloud()
+        let node = api.makeNode()
+        let target =
+            "/ext/1/\(TestAPI.container)/development/account/deviceCode?ckAPIToken=\(api.apiToken)"
+        for number in 0..<DeviceSignIns.mostOfContainer {
+            let server = number.isMultiple(of: 2) ? api.cloud : node
+            let answer = try await api.send(
+                "POST", target, "{}", headers: ["Host": "here"], to: server)
+            #expect(answer.status == 200)
+        }
+        for server in [api.cloud, node] {
+            #expect(
+                try await api.send(
+                    "POST", target, "{}", headers: ["Host": "here"], to: server
+                ).status == 503)
+        }
+        func counts() async throws -> Int {
+            let container = ContainerKey(container: TestAPI.container, environment: .development)
+            return try await api.cloud.store.read {
+                try $0.deviceSignInCounts(in: container, of: nil, at: Instant(rawValue: 0)).all
+            }
+        }
+        await node.maintenance.round()
+        #expect(try await counts() == DeviceSignIns.mostOfContainer)
+        api.clock.advance(by: DeviceSignIns.lifetime)
+        await node.maintenance.round()
+        #expect(try await counts() == 0)
     }
 
     @Test("A code is read as people type it")

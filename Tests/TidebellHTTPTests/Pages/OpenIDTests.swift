@@ -357,17 +357,58 @@ struct OpenIDTests {
             #expect(again.status == 403 && again.heading == "Nothing was done")
         }
         #expect(try await api.cloud.accounts.sessions(of: "pat").count == 1)
-        var finished = FinishedVisits()
-        var answers: [Bool] = []
-        for number in 0...UInt16(FinishedVisits.most) {
-            let hash = withUnsafeBytes(of: number) { Array($0) }
-            answers.append(finished.note(hash, at: .zero))
-            answers.append(finished.note(hash, at: OpenIDVisit.lifetime - .seconds(1)))
+        // It is remembered until it is good by no clock any more, that of another server either.
+        func note(after time: Duration) async throws -> Bool {
+            let moment = api.clock.instant.advanced(by: time)
+            return try await api.cloud.store.write(.store) { transaction in
+                _ = try transaction.removeFinishedVisits(endedBy: moment, limit: 9)
+                return try FinishedVisits.note([0], at: moment, in: transaction)
+            }
         }
-        #expect(answers == (0..<answers.count).map { $0.isMultiple(of: 2) })
-        // The first one was forgotten for the last, and all are when they are good no more.
-        let later = [.zero, .zero, OpenIDVisit.lifetime].map { finished.note([0, 0], at: $0) }
-        #expect(later == [true, false, true])
+        let end = OpenIDVisit.lifetime + OpenIDVisit.skew * 2
+        #expect(try await note(after: .zero))
+        #expect(try await !note(after: end - .seconds(1)))
+        #expect(try await note(after: end))
+    }
+
+    @Test(
+        "A sign-in may end at another server than where it began, whose clock is a little behind, and once"
+    )
+    func severalServers() async throws {
+        let (api, provider) = try await Self.cloud()
+        let transport: ProviderTransport = { try provider.answer($0) }
+        let configuration = try #require(api.cloud.webServices.cloud.provider?.configuration)
+        let node = api.makeNode(ahead: OpenIDVisit.skew, provider: (configuration, transport))
+        let far = api.makeNode(
+            ahead: OpenIDVisit.skew + .seconds(1), provider: (configuration, transport))
+        try await api.serving {
+            $0.time = node.webServices.cloud.time
+        } _: { port in
+            let (browser, parameters) = try await Self.begin(api, port)
+            provider.state.withLock { $0.claims = Self.claims(parameters, api) }
+            func comeBack(to server: CloudServices) async throws -> TestAPI.Answer {
+                try await api.send(
+                    "GET", "/sign-in/callback?code=c&state=\(parameters["state"] ?? "")",
+                    headers: ["Host": "here", "Cookie": browser.cookie ?? ""], to: server)
+            }
+            let back = try await comeBack(to: api.cloud)
+            #expect(back.text.contains("<h1>You are signed in</h1>"), "\(back.text)")
+            for server in [node, api.cloud] {
+                #expect(try await comeBack(to: server).status == 403)
+            }
+        }
+        // A clock that is wrong by more is none that a sign-in could be trusted by.
+        try await api.serving {
+            $0.time = far.webServices.cloud.time
+        } _: { port in
+            let (browser, parameters) = try await Self.begin(api, port)
+            provider.state.withLock { $0.claims = Self.claims(parameters, api) }
+            let back = try await api.send(
+                "GET", "/sign-in/callback?code=c&state=\(parameters["state"] ?? "")",
+                headers: ["Host": "here", "Cookie": browser.cookie ?? ""], to: api.cloud)
+            #expect(back.status == 403)
+        }
+        #expect(try await api.cloud.accounts.sessions(of: "pat").count == 1)
     }
 
     @Test(

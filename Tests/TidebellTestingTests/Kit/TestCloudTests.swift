@@ -2,7 +2,8 @@
 import CloudKit
 import TestSupport
 import Testing
-import TidebellTesting
+
+@testable import TidebellTesting
 
 @Suite("TestCloud", .hangs, .finishesClouds)
 struct TestCloudTests {
@@ -103,6 +104,19 @@ struct TestCloudTests {
         #expect(try await home.phone.nextNotification()?.subscriptionID == "all")
         try await home.phone.privateDatabase.save(item("a"))
         #expect(try await home.laptop.nextNotification()?.subscriptionID == "all")
+    }
+
+    @Test("a device comes online although the clock moves past somebody who reports nothing")
+    func onlineBehindSilentSleeper() async throws {
+        let home = try await Household()
+        let state = home.cloud.state
+        home.phone.goOffline()
+        await eventually { state.clock.nextReconnection(of: [home.phone.deviceID]) != nil }
+        let moment = state.clock.now.advanced(by: .nanoseconds(1))
+        let sleeper = Task { try await state.clock.sleep(until: moment) }
+        await eventually { state.clock.deadlines.first == moment }
+        try await home.phone.goOnline()
+        try await sleeper.value
     }
 
     @Test(

@@ -23,7 +23,7 @@ package protocol AccountWriting: AccountReading {
     /// Lets an account sign in by an identity, which no account has.
     func putIdentity(_ identity: ForeignIdentity, of account: AccountID) throws
 
-    /// Removes an account with its web tokens, its identities, its server-to-server key and the devices and subscriptions of its
+    /// Removes an account with its web tokens, its identities, its server-to-server key, the sign-ins of devices that it let in and the devices and subscriptions of its
     /// users, so that these are refused and nothing is made for them any more (SUB-51).
     /// Its databases stay, until they are erased.
     func removeAccount(_ account: AccountID, at now: Instant) throws

@@ -40,8 +40,9 @@ package protocol SessionWriting: SessionReading {
     /// Notes that tokens were in use, to the hour; what is gone is ignored.
     func noteUse(of tokens: [UsedToken: Instant]) throws
 
-    /// Lets tokens expire now: who shows one is to sign in again. Returns how many
-    /// sessions ended.
+    /// Lets tokens expire, so that who shows one is to sign in again, and none follows them any more: by every
+    /// clock that is no more than ``WebTokenRules/skew`` behind. Returns how many sessions ended that had not
+    /// expired at `now`.
     func endTokens(_ tokens: EndedTokens, at now: Instant) throws -> Int
 
     /// Removes all tokens of a session and of those that were begun with it: who

@@ -20,9 +20,20 @@ extension BeginDeviceSignIn: Endpoint {
                 "deviceName is longer than \(DeviceSignIns.mostNameBytes) bytes")
         }
         let code = Secret.make(from: cloud.randomness)
-        let userCode = try cloud.deviceSignIns.begin(
-            Secret.hash(code), named: request.deviceName, in: exchange.call.container, signIn,
-            from: exchange.request.origin, by: cloud.randomness)
+        let origin = exchange.request.origin
+        let now = exchange.call.now
+        let device = StoredDeviceSignIn(
+            hash: Secret.hash(code), userCode: "", container: exchange.call.container,
+            methods: signIn.methods, deviceName: request.deviceName,
+            network: origin.distinguishing, address: origin.sharing,
+            expiresAt: now.advanced(by: DeviceSignIns.lifetime))
+        let codes = DeviceSignIns.codes(
+            drawn: cloud.randomness.makeBytes(DeviceSignIns.drawnBytes))
+        // Whoever is refused, as a crowd may be, costs no write.
+        try await cloud.store.read { try DeviceSignIns.checkRoom(for: device, at: now, in: $0) }
+        let userCode = try await cloud.store.write(.store) {
+            try DeviceSignIns.begin(device, showingOneOf: codes, at: now, in: $0)
+        }
         let response = Response(
             deviceCode: code, userCode: userCode,
             verificationURL: "\(exchange.baseURL)/\(ShowDeviceSignIn.route.path.action)",
@@ -52,17 +63,67 @@ extension FinishDeviceSignIn: Endpoint {
     /// device uses it.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let request = try exchange.read(Request.self)
-        let outcome = exchange.cloud.deviceSignIns.outcome(
-            of: Secret.hash(request.deviceCode), in: exchange.call.container)
-        let response: Response
-        switch outcome {
-        case nil:
-            throw WireError(.notFound, "the code was used, or its time is over: begin again")
-        case .pending: response = .pending
-        case .entered(let user):
-            response = .signedIn(
-                try await exchange.signIn(.user(user)))
+        let hash = Secret.hash(request.deviceCode)
+        let (container, now) = (exchange.call.container, exchange.call.now)
+        let outcome = try await exchange.cloud.store.read {
+            try DeviceSignIns.outcome(of: hash, in: container, at: now, in: $0)
         }
+        let response: Response =
+            switch outcome {
+            case nil: throw unknown
+            case .pending: .pending
+            case .entered(let user):
+                .signedIn(try await exchange.signIn(onDeviceWith: hash, enteredBy: user))
+            }
         return .json { response.write(to: &$0) }
+    }
+
+    fileprivate static let unknown = WireError(
+        .notFound, "the code was used, or its time is over: begin again")
+}
+
+extension Exchange {
+    /// Signs in the device whose code was entered, and forgets it: of two that ask at the same moment, be it of
+    /// two servers, one gets the token.
+    ///
+    /// It is forgotten as well where whoever entered the code has another password since, or may not sign in.
+    fileprivate func signIn(
+        onDeviceWith hash: [UInt8], enteredBy user: StoredDeviceSignIn.Entered
+    ) async throws -> SignIn.Response {
+        let new = NewSignIn(from: cloud.randomness)
+        let outcome = try await cloud.store.writeInSteps(for: user.account) {
+            steps -> Result<SignIn.Response, WireError> in
+            let device = try steps.write(.store) { try $0.takeDeviceSignIn(hash: hash) }
+            guard let user = device?.entered else { return .failure(FinishDeviceSignIn.unknown) }
+            return try steps.write(.account(user.account)) { transaction in
+                guard let known = try KnownUser(user, in: transaction) else {
+                    return .failure(.wrongPassword)
+                }
+                return .success(try self.signIn(.user(known), new, in: transaction))
+            }
+        }
+        return try outcome.get()
+    }
+}
+
+extension KnownUser {
+    /// What is kept of them until the device asks: nothing by which a password could be guessed without the
+    /// account's own hash of it.
+    var entered: StoredDeviceSignIn.Entered {
+        StoredDeviceSignIn.Entered(
+            account: signIn.account, name: name, proof: signIn.password.map(Secret.hash),
+            isByProvider: isByProvider)
+    }
+
+    /// Creates the user who entered a device's code; nil where the password was changed or the account disabled
+    /// meanwhile.
+    fileprivate init?(
+        _ entered: StoredDeviceSignIn.Entered, in reader: some AccountReading
+    ) throws {
+        guard let signIn = try reader.signIn(calledBy: entered.name),
+            signIn.account == entered.account, !signIn.isDisabled,
+            signIn.password.map(Secret.hash) == entered.proof
+        else { return nil }
+        self.init(name: entered.name, signIn: signIn, isByProvider: entered.isByProvider)
     }
 }

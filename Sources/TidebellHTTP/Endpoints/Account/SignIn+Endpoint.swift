@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellScheduling
 package import TidebellWire
 
 /// `account/signIn`, an extension: what `tidebell login` calls.
@@ -57,28 +58,44 @@ extension Exchange {
         }
     }
 
+    /// What a sign-in draws before its transaction.
+    struct NewSignIn: Sendable {
+        let token: String
+        /// The record name of a user who comes to the container for the first time.
+        let recordName: String
+
+        init(from randomness: Randomness) {
+            token = Secret.make(from: randomness)
+            recordName = Secret.makeUserRecordName(from: randomness)
+        }
+    }
+
     /// Makes the token of a device.
     func signIn(_ proof: Proof) async throws -> SignIn.Response {
-        let (container, now) = (call.container, call.now)
-        let token = Secret.make(from: cloud.randomness)
-        let recordName = Secret.makeUserRecordName(from: cloud.randomness)
-        return try await cloud.store.write(
-            .account(proof.account), for: proof.account
-        ) { transaction in
-            let (account, source) = try self.check(proof, in: transaction)
-            try transaction.beginSession(
-                .device, Secret.hash(token), of: account, with: source,
-                lifetime: WebTokenRules.signInLifetime, notAfter: proof.sessionEnd(at: now),
-                in: container, limits: self.call.limits, at: now
-            )
-            let user = try transaction.joinContainer(
-                container, as: account, recordName: recordName, limits: self.call.limits, at: now
-            )
-            return SignIn.Response(
-                webAuthToken: token, userRecordName: user.recordName,
-                user: try transaction.accountNames([account])[account] ?? ""
-            )
+        let new = NewSignIn(from: cloud.randomness)
+        return try await cloud.store.write(.account(proof.account), for: proof.account) {
+            try self.signIn(proof, new, in: $0)
         }
+    }
+
+    /// Makes the token of a device in a transaction of the account's.
+    func signIn(
+        _ proof: Proof, _ new: NewSignIn, in transaction: any StoreTransaction
+    ) throws -> SignIn.Response {
+        let (container, now) = (call.container, call.now)
+        let (account, source) = try check(proof, in: transaction)
+        try transaction.beginSession(
+            .device, Secret.hash(new.token), of: account, with: source,
+            lifetime: WebTokenRules.signInLifetime, notAfter: proof.sessionEnd(at: now),
+            in: container, limits: call.limits, at: now
+        )
+        let user = try transaction.joinContainer(
+            container, as: account, recordName: new.recordName, limits: call.limits, at: now
+        )
+        return SignIn.Response(
+            webAuthToken: new.token, userRecordName: user.recordName,
+            user: try transaction.accountNames([account])[account] ?? ""
+        )
     }
 
     /// Fails unless what was shown still holds, at the moment of the write: where the password

@@ -8,8 +8,9 @@ extension FetchZoneChanges: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
         let request = try exchange.read(Request.self)
-        let response = try await exchange.look(within: call.limits.quickPage) {
-            try run(request, for: call, in: $0)
+        let response = try await exchange.look(within: call.limits.quickPage) { reader in
+            reader.readAhead { try readAhead(request, for: call, in: $0) }
+            return try run(request, for: call, in: reader)
         }
         return .json(capacity: response.byteEstimate) { response.write(to: &$0) }
     }

@@ -12,6 +12,7 @@ package final class Readiness: Sendable {
     static let patience = Duration.seconds(10)
 
     fileprivate struct State {
+        var isEnding = false
         var probeBegan: Duration?
         var checked: Duration?
         var outcome: WireError?
@@ -28,10 +29,18 @@ package final class Readiness: Sendable {
     /// Creates a readiness of which nothing is known yet.
     package init() {}
 
-    /// Fails with the reason where writes do.
+    /// Notes that the server is about to stop: it is not ready any more, and answers all the same.
+    package func noteEnd() { state.withLock { $0.isEnding = true } }
+
+    /// Fails with the reason where writes do, and where the server is about to stop.
     ///
     /// - Parameter now: The moment on a clock that nobody sets (``Time/elapsed``).
     func check(_ store: any Store, at now: Duration) async throws {
+        guard !state.withLock(\.isEnding) else {
+            throw WireError(
+                .tryAgainLater, "the server is about to stop",
+                retryAfter: StoreUnavailable.retryAfter)
+        }
         switch state.withLock({ $0.turn(at: now) }) {
         case .take(let outcome):
             if let outcome { throw outcome }

@@ -9,8 +9,9 @@ extension LookupRecords: Endpoint {
         let call = exchange.call
         let request = try exchange.read(Request.self)
         let returnsSyncToken = try exchange.target.returnsSyncToken
-        let response = try await exchange.look(within: call.limits.quickPage) {
-            try run(request, for: call, in: $0, returnsSyncToken: returnsSyncToken)
+        let response = try await exchange.look(within: call.limits.quickPage) { reader in
+            reader.readAhead { try readAhead(request, for: call, in: $0) }
+            return try run(request, for: call, in: reader, returnsSyncToken: returnsSyncToken)
         }
         return .json { response.write(to: &$0) }
     }

@@ -11,8 +11,9 @@ extension ModifyRecords: Endpoint {
         let request = try exchange.read(Request.self)
         let returnsSyncToken = try exchange.target.returnsSyncToken
         let scope = try await exchange.cloud.store.scope(of: request.zoneID, for: call)
-        return try await exchange.write(scope) {
-            transaction -> StepOutcome<Outcome, SchemaGrowth> in
+        return try await exchange.write(scope) { reader in
+            try readAhead(request, for: call, in: reader)
+        } _: { transaction -> StepOutcome<Outcome, SchemaGrowth> in
             let outcome = try attempt(
                 request, for: call, in: transaction, returnsSyncToken: returnsSyncToken
             )

@@ -8,7 +8,7 @@ extension ListSubscriptions: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         try exchange.readNothing()
         let call = exchange.call
-        let response = try await exchange.cloud.store.read { try run(for: call, in: $0) }
+        let response = try await exchange.readAtOnce { try run(for: call, in: $0) }
         return .json { response.write(to: &$0) }
     }
 }

@@ -9,7 +9,7 @@ extension ListZones: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         try exchange.readNothing()
         let call = exchange.call
-        var response = try await exchange.cloud.store.read { try run(for: call, in: $0) }
+        var response = try await exchange.readAtOnce { try run(for: call, in: $0) }
         // Callers by POST are of iCloud.com's kind, whose models know no `atomic`.
         response.sendsAtomic = exchange.request.method == .get
         return .json { response.write(to: &$0) }

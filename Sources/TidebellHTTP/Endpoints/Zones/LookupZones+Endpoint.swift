@@ -8,7 +8,7 @@ extension LookupZones: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
         let request = try exchange.read(Request.self)
-        let response = try await exchange.cloud.store.read {
+        let response = try await exchange.readAtOnce {
             try run(request, for: call, in: $0)
         }
         return .json { response.write(to: &$0) }

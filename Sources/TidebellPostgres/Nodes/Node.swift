@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TidebellCore
+import TidebellPostgresClient
+import TidebellSQL
+import TidebellScheduling
+
+/// A server as one of several on one database: what it shares with the others.
+final class Node: Sendable {
+    /// Connections for claims of leases: the pipeline's and those of the routes.
+    static let leaseConnections = 2
+
+    let leases: SharedLeases
+    private let pool: PostgresPool
+    private let news: NodeNews
+    private let listeners: Listeners
+
+    /// Who is told what other nodes did; lists that only grow, with the services of a cloud.
+    private final class Listeners: Sendable {
+        let notified = Mutex<[@Sendable (Set<UserID>?) -> Void]>([])
+    }
+
+    /// Begins to listen to the other nodes; ``close()`` ends it.
+    ///
+    /// - Parameters:
+    ///   - process: A number that no other process has.
+    ///   - known: What the store is as this node knows it.
+    ///   - accessEnded: Called when another node has ended somebody's access.
+    ///   - lifeEnded: Called when the store is found to be another one.
+    init(
+        _ name: NodeName, at address: PostgresAddress, process: Int64, pool: PostgresPool,
+        statements: PostgresStatements, elapsed: @escaping @Sendable () -> Duration,
+        known: @escaping @Sendable () -> StoreMark?,
+        accessEnded: @escaping @Sendable () -> Void, lifeEnded: @escaping @Sendable () -> Void
+    ) throws {
+        self.pool = pool
+        leases = SharedLeases(pool, statements)
+        let listeners = Listeners()
+        self.listeners = listeners
+        news = try NodeNews(
+            address, as: name, process: process, known: known, elapsed: elapsed,
+            to: NodeNews.Receiver(
+                notified: { users in
+                    for listener in listeners.notified.withLock({ $0 }) { listener(users) }
+                },
+                accessEnded: accessEnded, lifeEnded: lifeEnded))
+        news.start()
+    }
+
+    /// Whether it is this node that does what one does for all.
+    var leads: Bool { news.leads.load(ordering: .relaxed) }
+
+    /// Tells the other nodes what a commit did.
+    func tell(notified users: Set<UserID>, endsAccess: Bool) {
+        news.tell(notified: users, endsAccess: endsAccess)
+    }
+
+    /// Has `body` called when another node has appended to logs; nil stands for any user's.
+    func whenNotifiedElsewhere(_ body: @escaping @Sendable (Set<UserID>?) -> Void) {
+        listeners.notified.withLock { $0.append(body) }
+    }
+
+    /// Says that the node is gone, and closes its connections.
+    func close() async {
+        await news.close()
+        await pool.close()
+    }
+}

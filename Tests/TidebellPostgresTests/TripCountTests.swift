@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import Logging
+import TestSupport
+import Testing
+import TidebellCore
+import TidebellHTTP
+import TidebellPostgresClient
+import TidebellScheduling
+import TidebellServer
+import TidebellWire
+
+@testable import TidebellPostgres
+
+@Suite("What requests cost in waits for PostgreSQL", .hangs)
+struct TripCountTests {
+    /// Requests of a client with the extensions, each after one of the same kind.
+    @Test("A save costs at most three round trips, a batch of 400 no more, a page of changes one")
+    func endpoints() async throws {
+        let cloud = try await CountedCloud()
+        try await cloud.prepare()
+        for request in CountedRequest.all {
+            for run in 1...2 {
+                let trips = try await cloud.send(request, run: run)
+                guard run == 2 else { continue }
+                #expect(trips.count <= request.most, "\(request.name): \(trips)")
+            }
+        }
+        try await cloud.close()
+    }
+}
+
+/// A request, and how many round trips it may cost.
+private struct CountedRequest: Sendable {
+    var name: String
+    var path: String
+    var most: Int
+    /// The body of the first and the second time.
+    var body: @Sendable (_ run: Int) -> String
+
+    static let all: [CountedRequest] = [
+        CountedRequest(name: "save of a new record", path: "private/records/modify", most: 3) {
+            save(["new-"], run: $0)
+        },
+        CountedRequest(name: "save of the same record", path: "private/records/modify", most: 3) {
+            save(["same"], run: $0, isSame: true)
+        },
+        CountedRequest(name: "save of 400 new records", path: "private/records/modify", most: 3) {
+            save((0..<400).map { "many-\($0)-" }, run: $0)
+        },
+        CountedRequest(
+            name: "save of the same 400 records", path: "private/records/modify", most: 3
+        ) {
+            save((0..<400).map { "some-\($0)" }, run: $0, isSame: true)
+        },
+        CountedRequest(name: "deletion of a record", path: "private/records/modify", most: 3) {
+            """
+            {"zoneID":{"zoneName":"Notes"},"operations":[{"operationType":"forceDelete",\
+            "record":{"recordName":"many-\($0)-\($0)"}}]}
+            """
+        },
+        CountedRequest(name: "save with a parent", path: "private/records/modify", most: 3) {
+            """
+            {"zoneID":{"zoneName":"Notes"},"operations":[{"operationType":"forceReplace",\
+            "record":{"recordName":"child-\($0)","recordType":"Note","parent":{"recordName":"same"},\
+            "fields":{"note":{"value":{"recordName":"same","action":"DELETE_SELF"},"type":"REFERENCE"}}}}]}
+            """
+        },
+        CountedRequest(name: "a page of changes", path: "private/changes/zone", most: 1) { _ in
+            #"{"zones":[{"zoneID":{"zoneName":"Notes"}}]}"#
+        },
+        CountedRequest(name: "the changes of a database", path: "private/changes/database", most: 1)
+        {
+            _ in "{}"
+        },
+        CountedRequest(name: "a query", path: "private/records/query", most: 2) { _ in
+            """
+            {"zoneID":{"zoneName":"Notes"},"resultsLimit":20,"query":{"recordType":"Note"}}
+            """
+        },
+        CountedRequest(name: "a look-up", path: "private/records/lookup", most: 1) { _ in
+            """
+            {"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"same"},{"recordName":"some-7"}]}
+            """
+        },
+        CountedRequest(name: "the zones", path: "private/zones/list", most: 1) { _ in "" },
+        CountedRequest(name: "zones by name", path: "private/zones/lookup", most: 1) { _ in
+            #"{"zones":[{"zoneName":"Notes"}]}"#
+        },
+        CountedRequest(name: "a new zone", path: "private/zones/modify", most: 4) {
+            """
+            {"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"Zone\($0)"}}}]}
+            """
+        },
+        CountedRequest(name: "subscriptions", path: "private/subscriptions/list", most: 2) { _ in
+            ""
+        },
+        CountedRequest(name: "the caller", path: "public/users/caller", most: 0) { _ in "" },
+        CountedRequest(name: "a push token", path: "device/tokens/create", most: 12) { _ in
+            #"{"apnsEnvironment":"development"}"#
+        },
+    ]
+
+    private static func save(_ names: [String], run: Int, isSame: Bool = false) -> String {
+        let operations = names.map { name in
+            """
+            {"operationType":"forceReplace","record":{"recordName":"\(name)\(isSame ? "" : "\(run)")",\
+            "recordType":"Note","fields":{"text":{"value":"a text of a note"}}}}
+            """
+        }
+        return """
+            {"zoneID":{"zoneName":"Notes"},"operations":[\(operations.joined(separator: ","))]}
+            """
+    }
+}
+
+/// A cloud on PostgreSQL without a pipeline, of which all round trips are counted.
+private final class CountedCloud: Sendable {
+    private let store: PostgresStore
+    private let cloud: CloudServices
+    private let trips = RoundTripCount()
+    private let tokens: String
+
+    init() async throws {
+        var address = try PostgresEngine.makeDatabase()
+        address.trips = trips
+        store = try PostgresStore.open(at: address, time: .system, randomness: .system)
+        cloud = CloudServices(
+            store: store,
+            secret: StoreSecret(root: Array(repeating: 5, count: StoreSecret.length)),
+            // Callers are remembered for some seconds, however busy the machine is.
+            time: Time(now: { .init(rawValue: 1_800_000_000_000) }, clock: SteppedClock()),
+            randomness: .system, logger: TestLog(level: .error).logger)
+        let firstRun = try #require(try await cloud.accounts.prepareFirstRun())
+        tokens =
+            "?ckAPIToken=\(firstRun.apiToken)&ckWebAuthToken=\(firstRun.webToken)&clientId=device"
+    }
+
+    /// Makes a zone, a subscription to it, and a type.
+    func prepare() async throws {
+        try await post(
+            "private/zones/modify",
+            #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"Notes"}}}]}"#)
+        try await post(
+            "private/subscriptions/modify",
+            """
+            {"operations":[{"operationType":"create","subscription":{"subscriptionID":"s",\
+            "subscriptionType":"zone","zoneID":{"zoneName":"Notes"},\
+            "notificationInfo":{"shouldSendContentAvailable":true}}}]}
+            """)
+        try await post(
+            "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Notes"},"operations":[{"operationType":"create",\
+            "record":{"recordName":"first","recordType":"Note","fields":{"text":{"value":"a"},\
+            "note":{"value":{"recordName":"first"}}}}}]}
+            """)
+    }
+
+    /// Sends a request, and returns what was waited for.
+    func send(_ request: CountedRequest, run: Int) async throws -> [String] {
+        _ = trips.take()
+        try await post(request.path, request.body(run), named: "\(request.name) \(run)")
+        return trips.take()
+    }
+
+    private func post(_ path: String, _ body: String, named name: String? = nil) async throws {
+        let root = path.hasPrefix("device/") ? "device" : "database"
+        let path = path.hasPrefix("device/") ? String(path.dropFirst(7)) : path
+        var headers = ["X-Tidebell-Extensions": "1"]
+        if let name { headers["X-Tidebell-Request-ID"] = name }
+        let response = await cloud.respond(
+            body.isEmpty ? .get : .post,
+            "/\(root)/1/iCloud.org.example.notes/development/\(path)\(tokens)", headers: headers,
+            body: Array(body.utf8))
+        let text = String(decoding: try await response.body.collect(), as: UTF8.self)
+        #expect(response.status == 200 && !text.contains("serverErrorCode"), "\(path): \(text)")
+    }
+
+    func close() async throws { try await store.close() }
+}
