@@ -26,6 +26,36 @@ struct ServeOptionTests {
         #expect((1...1000).contains(longest.utf8.count), "\(longest)")
     }
 
+    @Test(
+        "A server that is to stop says so for a while and goes on; a second signal stops it at once"
+    )
+    func stopNotice() async throws {
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let server = try await program.serve(arguments: ["--stop-notice", "300"])
+        let transport = HTTPTransport(server: try #require(URL(string: program.address)))
+        func status(_ path: String) async throws -> Int {
+            let request = TransportRequest(method: "GET", path: path)
+            return try await transport.send(request, timeout: .patience).status
+        }
+        #expect(try await status("/ready") == 200)
+        server.signal(SIGTERM)
+        try await eventually { try await status("/ready") == 503 }
+        #expect(try await status("/version") == 200)
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+    }
+
+    @Test(
+        "A node without a database, and one without a plain name, are refused",
+        arguments: [("a", "it needs --store."), ("a b", "must have 1 to 63 letters")])
+    func wrongNode(name: String, reason: String) async throws {
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let error = try await #require(throws: ProcessFailure.self) {
+            _ = try await program.run(["serve", "--node-name", name])
+        }
+        #expect(error.description.contains(reason), "\(error)")
+    }
+
     @Test("M4: a start names the SQLite in use if it has the WAL-reset defect, once")
     func walResetDefect() async throws {
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }
