@@ -21,8 +21,8 @@ package struct Cloud: Sendable {
     package var tokenUses: TokenUses
     /// The topic of a container's native pushes; nil where none are sent.
     package var topic: @Sendable (ContainerKey) -> String?
-    /// What the hash of a new password costs.
-    package var passwordCost = Password.Cost.standard
+    /// What the hash of a new password costs, and the look at one that nobody has.
+    package let passwordCost: Password.Cost
     /// What the server counts, in the text format of Prometheus.
     package var metricsText: @Sendable () -> String = { "" }
     /// Whom users may sign in with beside a password; nil for nobody.
@@ -98,6 +98,7 @@ package struct Cloud: Sendable {
         transferCapacity: Int = Cloud.transferCapacity,
         rootKey: RootKey? = nil,
         shares: Shares,
+        passwordCost: Password.Cost = .standard,
         metricsText: @escaping @Sendable () -> String = { "" },
         controls: TestControls? = nil,
         provider: OpenIDProvider? = nil,
@@ -129,7 +130,10 @@ package struct Cloud: Sendable {
         self.shares = shares
         courierPolls = CourierPolls(
             mostPerCourier: shares.limits.courierPolls, elapsed: time.elapsed)
-        signIns = SignInGate(limits: shares.limits, time: time)
+        self.passwordCost = passwordCost
+        signIns = SignInGate(limits: shares.limits, time: time) {
+            try Password.matches($0, $1, costWithoutHash: passwordCost)
+        }
         self.rootKey = rootKey
         self.metricsText = metricsText
         self.controls = controls

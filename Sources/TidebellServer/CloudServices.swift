@@ -50,6 +50,7 @@ package struct CloudServices: Sendable {
     ///   - backgroundRandomness: Where what runs beside requests draws, so that a seed decides what
     ///     requests draw whenever that runs; nil for where requests draw.
     ///   - shares: How much of the server one caller may take.
+    ///   - passwordCost: What a hash of a password costs.
     ///   - httpMetrics: Counts what the API's bounds refuse.
     ///   - metricsText: What the server counts, in the text format of Prometheus.
     ///   - controls: What a test holds the server by; nil for none.
@@ -76,6 +77,7 @@ package struct CloudServices: Sendable {
         heldRequests: HeldRequests? = nil,
         transferCapacity: Int = Cloud.transferCapacity,
         shares: ShareLimits = ShareLimits(),
+        passwordCost: Password.Cost = .standard,
         metrics httpMetrics: HTTPMetrics = HTTPMetrics(),
         metricsText: @escaping @Sendable () -> String = { "" },
         controls: TestControls? = nil,
@@ -169,6 +171,7 @@ package struct CloudServices: Sendable {
                 transferCapacity: transferCapacity,
                 rootKey: rootKey,
                 shares: shares,
+                passwordCost: passwordCost,
                 metricsText: metricsText,
                 controls: controls,
                 provider: provider,

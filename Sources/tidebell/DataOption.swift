@@ -62,11 +62,14 @@ struct DataOption: ParsableArguments {
     var dataFolder: DataFolder { dataFolder(servedBy: nil) }
 
     /// The cloud in it, as one of the nodes that serve it has it.
-    func dataFolder(servedBy node: NodeName?) -> DataFolder {
+    ///
+    /// - Parameter losslessFailover: Whether a standby of its database that is promoted has every acknowledged write.
+    func dataFolder(servedBy node: NodeName?, losslessFailover: Bool = false) -> DataFolder {
         // The address was looked at before.
-        guard let storeAddress, let stores = try? PostgresFactory(storeAddress, as: node) else {
-            return DataFolder(folder)
-        }
+        guard let storeAddress,
+            let stores = try? PostgresFactory(
+                storeAddress, as: node, losslessFailover: losslessFailover)
+        else { return DataFolder(folder) }
         return DataFolder(folder, stores: stores)
     }
 

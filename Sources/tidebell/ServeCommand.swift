@@ -32,6 +32,16 @@ struct ServeCommand: AsyncParsableCommand {
             """, valueName: "name"))
     var nodeName: String?
 
+    @Flag(
+        help: ArgumentHelp(
+            """
+            Say that a standby of the PostgreSQL database which is promoted has every acknowledged write: replication \
+            is synchronous, and writes wait while there is no standby (Patroni: synchronous_mode and \
+            synchronous_mode_strict). Then the server goes on there by itself. Without this it stops when the \
+            database was failed over, and devices fetch everything again after its start.
+            """))
+    var losslessFailover = false
+
     @Option(
         help: ArgumentHelp(
             """
@@ -182,6 +192,10 @@ struct ServeCommand: AsyncParsableCommand {
                 "--stop-notice must be 0 to \(Self.stopNotices.upperBound) seconds.")
         }
         _ = try shareApps()
+        guard !losslessFailover || data.hasDatabase else {
+            throw ValidationError(
+                "--lossless-failover is about a database that has standbys: it needs --store.")
+        }
         if let nodeName {
             guard NodeName(nodeName) != nil else {
                 throw ValidationError(
@@ -270,7 +284,10 @@ struct ServeCommand: AsyncParsableCommand {
         // A limit of file sizes fails the write that meets it, instead of ending the server.
         signal(SIGXFSZ, SIG_IGN)
         var configuration = ServerConfiguration(dataFolder: data.folder)
-        configuration.stores = data.dataFolder(servedBy: nodeName.flatMap { NodeName($0) }).stores
+        configuration.stores =
+            data.dataFolder(
+                servedBy: nodeName.flatMap { NodeName($0) }, losslessFailover: losslessFailover
+            ).stores
         configuration.nodeName = nodeName
         configuration.stopNotice = .seconds(stopNotice)
         configuration.host = host

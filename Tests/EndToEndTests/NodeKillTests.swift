@@ -7,7 +7,7 @@ import TidebellProcesses
 /// What three nodes owe their users, together, when one after the other fails at any moment.
 @Suite(
     "Nodes that fail", .hangs,
-    .enabled(if: NodeGroup.store != nil, "Scripts/with-postgres gives these tests a database"))
+    .enabled(if: NodeGroup.store != nil, "Scripts/with-postgres and Scripts/with-patroni give these tests a database"))
 struct NodeKillTests {
     /// How often a node fails: 12 times unless `TIDEBELL_TEST_NODE_FAULTS` says otherwise.
     private static let faults = number("TIDEBELL_TEST_NODE_FAULTS") ?? 12
@@ -25,7 +25,7 @@ struct NodeKillTests {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
         var random = SeededGenerator(seed: seed)
-        let kinds = NodeGroup.Fault.allCases
+        let kinds = NodeGroup.faults
         var plan = (0..<Self.faults).map { kinds[$0 % kinds.count] }
         plan.shuffle(using: &random)
         let names = plan.map { _ in NodeGroup.names.randomElement(using: &random) ?? "a" }

@@ -21,6 +21,8 @@ package final class PostgresTestServer: @unchecked Sendable {
         case stop
         /// Start again.
         case start
+        /// Stop, start as a standby of nobody, and promote it: the same database, on a later timeline.
+        case promote
     }
 
     /// The server that tests share which do not stop it; started when first asked for.

@@ -55,11 +55,13 @@ package enum Password {
     /// are tried too, where they differ.
     ///
     /// Without a hash (the user does not exist or has no password) it never matches, in
-    /// the same time.
-    package static func matches(_ password: String, _ stored: String?) throws -> Bool {
+    /// the time that `costWithoutHash` takes: the same.
+    package static func matches(
+        _ password: String, _ stored: String?, costWithoutHash: Cost = .standard
+    ) throws -> Bool {
         guard let stored else {
             for form in forms(of: password) {
-                _ = try key(of: form, salt: [UInt8](repeating: 0, count: saltSize), .standard)
+                _ = try key(of: form, salt: [UInt8](repeating: 0, count: saltSize), costWithoutHash)
             }
             return false
         }

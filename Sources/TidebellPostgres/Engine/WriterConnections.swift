@@ -26,12 +26,20 @@ final class WriterConnections: Sendable {
     private let address: PostgresAddress
     private let purpose: StorePurpose
     private let node: NodeName?
+    private let losslessFailover: Bool
+    private let now: @Sendable () -> Instant
     private let state = Mutex(State())
 
-    init(_ address: PostgresAddress, for purpose: StorePurpose, as node: NodeName?) {
+    /// - Parameter losslessFailover: Whether a promoted standby has every acknowledged write.
+    init(
+        _ address: PostgresAddress, for purpose: StorePurpose, as node: NodeName?,
+        losslessFailover: Bool, now: @escaping @Sendable () -> Instant
+    ) {
         self.address = address
         self.purpose = purpose
         self.node = node
+        self.losslessFailover = losslessFailover
+        self.now = now
     }
 
     /// Has `body` told once the store can be served no more until a restart.
@@ -68,8 +76,13 @@ final class WriterConnections: Sendable {
     /// Notes what the store is, before it is served.
     func note(_ mark: StoreMark) { state.withLock { $0.known = mark } }
 
-    /// What the store is, as far as this server knows.
-    var mark: StoreMark? { state.withLock(\.known) }
+    /// Whether a store is the one that was opened: also on a standby that was promoted, where that lacks nothing, and
+    /// on the server of before, which another connection of this server may still have.
+    func isSame(_ mark: StoreMark) -> Bool {
+        guard let known = state.withLock(\.known) else { return false }
+        return mark == known
+            || losslessFailover && (mark.isPromoted(from: known) || known.isPromoted(from: mark))
+    }
 
     /// Notes that it began a new life.
     func note(_ incarnation: Incarnation) {
@@ -77,7 +90,8 @@ final class WriterConnections: Sendable {
     }
 
     /// Makes another connection after one was lost, if the store is still what it was: not that of another
-    /// history, or another server's since, or one that lacks the write that was acknowledged last.
+    /// history, or another server's since, or one that lacks the write that was acknowledged last. A promoted standby is
+    /// what it was where it was said to lack nothing, and has that write.
     func reopen(after acknowledged: Int64, of writer: Int64) throws -> PostgresConnection {
         if let refusal = state.withLock(\.refusal) { throw refusal }
         let connection = try PostgresConnection(address)
@@ -102,10 +116,24 @@ final class WriterConnections: Sendable {
         ) { last = $0.int(0) }
         let known = state.withLock(\.known)
         let versions = try PostgresSchema.versions(on: connection)
-        guard mark == known, versions.areServed(by: PostgresSchema.version), last >= acknowledged
-        else {
+        let isPromoted = losslessFailover && known.map { mark.isPromoted(from: $0) } ?? false
+        if losslessFailover, known?.isPromoted(from: mark) == true {
             connection.close()
+            throw StoreOpenError.unreachable(
+                reason: "what answers is the server that another one has replaced")
+        }
+        guard mark == known || isPromoted, versions.areServed(by: PostgresSchema.version),
+            last >= acknowledged
+        else {
+            defer { connection.close() }
+            // The others have not noticed: what is lost is this server's.
+            if isPromoted, last < acknowledged { try StoreLineage.endLife(connection, at: now()) }
             throw refuse()
+        }
+        if isPromoted {
+            try connection.execute(
+                "UPDATE tidebell_schema SET lineage = $1", [.text(mark.lineage)])
+            state.withLock { $0.known?.lineage = mark.lineage }
         }
         return connection
     }
@@ -187,6 +215,12 @@ struct StoreMark: Sendable, Hashable {
     var identity: Int64 = 0
     var incarnation: Int64 = 0
     var lineage = ""
+
+    /// Whether it may be an earlier one, on a standby that was promoted since.
+    func isPromoted(from earlier: StoreMark) -> Bool {
+        identity == earlier.identity && incarnation == earlier.incarnation
+            && StoreLineage.isPromoted(lineage, from: earlier.lineage)
+    }
 
     /// Reads that of a store.
     init(on connection: PostgresConnection) throws {

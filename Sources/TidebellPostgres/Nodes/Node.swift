@@ -24,13 +24,13 @@ final class Node: Sendable {
     ///
     /// - Parameters:
     ///   - process: A number that no other process has.
-    ///   - known: What the store is as this node knows it.
+    ///   - isSame: Whether a store is the one that this node serves.
     ///   - accessEnded: Called when another node has ended somebody's access.
     ///   - lifeEnded: Called when the store is found to be another one.
     init(
         _ name: NodeName, at address: PostgresAddress, process: Int64, pool: PostgresPool,
         statements: PostgresStatements, elapsed: @escaping @Sendable () -> Duration,
-        known: @escaping @Sendable () -> StoreMark?,
+        isSame: @escaping @Sendable (StoreMark) -> Bool,
         accessEnded: @escaping @Sendable () -> Void, lifeEnded: @escaping @Sendable () -> Void
     ) throws {
         self.pool = pool
@@ -38,7 +38,7 @@ final class Node: Sendable {
         let listeners = Listeners()
         self.listeners = listeners
         news = try NodeNews(
-            address, as: name, process: process, known: known, elapsed: elapsed,
+            address, as: name, process: process, isSame: isSame, elapsed: elapsed,
             to: NodeNews.Receiver(
                 notified: { users in
                     for listener in listeners.notified.withLock({ $0 }) { listener(users) }

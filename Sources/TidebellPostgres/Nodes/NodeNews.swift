@@ -51,7 +51,7 @@ final class NodeNews: @unchecked Sendable {
     private let address: PostgresAddress
     private let name: NodeName
     private let process: Int64
-    private let known: @Sendable () -> StoreMark?
+    private let isSame: @Sendable (StoreMark) -> Bool
     private let receiver: Receiver
     private let waker: PostgresWaker
     private let elapsed: @Sendable () -> Duration
@@ -69,13 +69,13 @@ final class NodeNews: @unchecked Sendable {
 
     init(
         _ address: PostgresAddress, as name: NodeName, process: Int64,
-        known: @escaping @Sendable () -> StoreMark?, elapsed: @escaping @Sendable () -> Duration,
+        isSame: @escaping @Sendable (StoreMark) -> Bool, elapsed: @escaping @Sendable () -> Duration,
         to receiver: Receiver
     ) throws {
         self.address = address
         self.name = name
         self.process = process
-        self.known = known
+        self.isSame = isSame
         self.elapsed = elapsed
         self.receiver = receiver
         waker = try PostgresWaker()
@@ -252,7 +252,7 @@ final class NodeNews: @unchecked Sendable {
             ) { isFree = $0.bool(0) }
             leads.store(isFree, ordering: .relaxed)
         }
-        if mark != known() { receiver.lifeEnded() }
+        if !isSame(mark) { receiver.lifeEnded() }
     }
 
     private func receive(_ news: [PostgresNotification], on connection: PostgresConnection) {

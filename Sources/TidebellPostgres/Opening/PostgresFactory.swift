@@ -8,6 +8,7 @@ package import TidebellScheduling
 package struct PostgresFactory: StoreFactory, CustomStringConvertible {
     private let address: PostgresAddress
     private let node: NodeName?
+    private let losslessFailover: Bool
     private let readers: Int
 
     /// Creates a factory of stores at an address; fails where that is none.
@@ -17,10 +18,15 @@ package struct PostgresFactory: StoreFactory, CustomStringConvertible {
     ///     (`host=… dbname=…`). What it does not say comes from `PGHOST`, `PGPASSFILE`, service files
     ///     and so on.
     ///   - node: What this server is called among those that share the database; nil for one that is alone.
+    ///   - losslessFailover: Whether a standby that is promoted has every acknowledged write.
     ///   - readers: Connections that read at the same time, beside the one that writes.
-    package init(_ address: String, as node: NodeName? = nil, readers: Int = 8) throws {
+    package init(
+        _ address: String, as node: NodeName? = nil, losslessFailover: Bool = false,
+        readers: Int = 8
+    ) throws {
         self.address = try PostgresAddress(address)
         self.node = node
+        self.losslessFailover = losslessFailover
         self.readers = readers
     }
 
@@ -44,7 +50,7 @@ package struct PostgresFactory: StoreFactory, CustomStringConvertible {
             }
         }
         return try PostgresStore.open(
-            at: address, for: purpose, as: node, bounds: bounds, readers: readers, time: time,
-            randomness: randomness)
+            at: address, for: purpose, as: node, losslessFailover: losslessFailover,
+            bounds: bounds, readers: readers, time: time, randomness: randomness)
     }
 }

@@ -15,10 +15,12 @@ extension PostgresStore {
     ///
     /// - Parameters:
     ///   - node: The name of the node that serves; nil for a server that is alone.
+    ///   - losslessFailover: Whether a standby that is promoted has every acknowledged write: then the store is
+    ///     served on there, and is found in the same life at a start.
     ///   - readers: Connections that read at the same time, beside the one that writes.
     package static func open(
         at address: PostgresAddress, for purpose: StorePurpose = .serving,
-        as node: NodeName? = nil,
+        as node: NodeName? = nil, losslessFailover: Bool = false,
         bounds: StoreBounds = StoreBounds(), readers: Int = 8, time: Time, randomness: Randomness
     ) throws(StoreOpenError) -> PostgresStore {
         do {
@@ -31,12 +33,14 @@ extension PostgresStore {
                 throw PostgresSchema.refusal(of: versions.version, at: address)
             }
             if node != nil { try ClockAgreement.check(on: connection) }
-            let connections = WriterConnections(address, for: purpose, as: node)
+            let connections = WriterConnections(
+                address, for: purpose, as: node, losslessFailover: losslessFailover, now: time.now)
             try connections.begin(on: connection)
             let statements = PostgresStatements()
             let cameBackOlder =
                 try purpose == .serving
-                && StoreLineage.settle(connection, statements, at: time.now())
+                && StoreLineage.settle(
+                    connection, statements, losslessFailover: losslessFailover, at: time.now())
             try connection.execute(
                 "INSERT INTO store_writer (id, last_write) VALUES ($1, 0)", [.int64(writer)])
             let mark = try StoreMark(on: connection)
@@ -55,7 +59,7 @@ extension PostgresStore {
                 try Node(
                     name, at: address, process: writer, pool: pool(of: Node.leaseConnections),
                     statements: statements, elapsed: time.elapsed,
-                    known: { connections.mark },
+                    isSame: { connections.isSame($0) },
                     accessEnded: { signals.access.yield() }, lifeEnded: { connections.refuse() })
             }
             let leases = QueueLeases()

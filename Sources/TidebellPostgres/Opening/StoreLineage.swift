@@ -7,7 +7,8 @@ import TidebellSQL
 ///
 /// A promoted standby and a cluster restored to a moment begin another timeline, and a dump is restored
 /// in another database. Whether one lacks what was acknowledged before does not show; so a store that is found in
-/// another history begins a new life, in which devices fetch everything again.
+/// another history begins a new life, in which devices fetch everything again. Unless the operator has said that a
+/// promoted standby lacks nothing (`--lossless-failover`): then a later timeline of the same database is the same life.
 enum StoreLineage {
     static let current = """
         SELECT system_identifier || '-' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
@@ -15,10 +16,23 @@ enum StoreLineage {
         FROM pg_control_system()
         """
 
+    /// Whether a store in one history may be that of an earlier one, on a standby that was promoted since: the same
+    /// cluster and database, on a later timeline.
+    static func isPromoted(_ lineage: String, from earlier: String) -> Bool {
+        let (now, before) = (lineage.split(separator: "-"), earlier.split(separator: "-"))
+        guard now.count == 3, before.count == 3, let timeline = Int(now[1], radix: 16),
+            let earlierTimeline = Int(before[1], radix: 16)
+        else { return false }
+        return now[0] == before[0] && now[2] == before[2] && timeline > earlierTimeline
+    }
+
     /// Notes the history that a store is in; returns whether it was in another one before, and begins
     /// the new life then.
+    ///
+    /// - Parameter losslessFailover: Whether a promoted standby lacks nothing.
     static func settle(
-        _ connection: PostgresConnection, _ statements: PostgresStatements, at now: Instant
+        _ connection: PostgresConnection, _ statements: PostgresStatements, losslessFailover: Bool,
+        at now: Instant
     ) throws -> Bool {
         connection.enqueue("BEGIN")
         var lineage = ""
@@ -27,7 +41,9 @@ enum StoreLineage {
         try connection.rows("SELECT lineage FROM tidebell_schema FOR UPDATE") { row in
             noted = row.isNull(0) ? nil : row.string(0)
         }
-        let cameBack = noted != nil && noted != lineage
+        let cameBack =
+            noted.map { $0 != lineage && !(losslessFailover && isPromoted(lineage, from: $0)) }
+            ?? false
         if cameBack {
             _ = try SQLTransaction(StoreConnection(connection, statements)).beginNewLife(at: now)
         }
@@ -36,6 +52,18 @@ enum StoreLineage {
         }
         switch connection.commit() {
         case .committed: return cameBack
+        case .notCommitted(let error), .unknown(let error): throw error
+        }
+    }
+
+    /// Begins a new life of a store, which was found to lack an acknowledged write although a promoted standby was
+    /// said to lack nothing.
+    static func endLife(_ connection: PostgresConnection, at now: Instant) throws {
+        connection.enqueue("BEGIN")
+        let transaction = SQLTransaction(StoreConnection(connection, PostgresStatements()))
+        _ = try transaction.beginNewLife(at: now)
+        switch connection.commit() {
+        case .committed: return
         case .notCommitted(let error), .unknown(let error): throw error
         }
     }

@@ -55,23 +55,28 @@ final class ScopeCheck: StepScopes, @unchecked Sendable {
     var areTogether: Bool { true }
     func waitForOthers() {}
 
-    /// Puts the triggers where they are not.
+    /// Puts the triggers where they are not. All at once: GRDB forgets what it knows of the schema with each.
     func attach(to database: Database) throws {
-        for (table, rules) in ScopeRules.tables {
-            guard try database.tableExists(table) else { continue }
-            for event in Self.events {
-                let rule = rules.joined(separator: " OR ")
-                    .replacing("row.", with: event == "DELETE" ? "OLD." : "NEW.")
-                try database.execute(
-                    sql: """
-                        CREATE TEMP TRIGGER \(Self.trigger(table, event)) AFTER \(event) ON \(table)
-                        WHEN NOT (\(rule)) BEGIN
-                            SELECT RAISE(ABORT, 'a step wrote to "\(table)" outside of its scope');
-                        END
-                        """
-                )
-            }
-        }
+        let present = try String.fetchSet(
+            database,
+            sql: "SELECT name FROM main.sqlite_schema WHERE type = 'table'"
+        )
+        try database.execute(
+            sql: ScopeRules.tables.filter { present.contains($0.key) }
+                .flatMap { table, rules in Self.events.map { trigger(table, $0, rules) } }
+                .joined(separator: ";\n")
+        )
+    }
+
+    private func trigger(_ table: String, _ event: String, _ rules: [String]) -> String {
+        let rule = rules.joined(separator: " OR ")
+            .replacing("row.", with: event == "DELETE" ? "OLD." : "NEW.")
+        return """
+            CREATE TEMP TRIGGER \(Self.name(table, event)) AFTER \(event) ON \(table)
+            WHEN NOT (\(rule)) BEGIN
+                SELECT RAISE(ABORT, 'a step wrote to "\(table)" outside of its scope');
+            END
+            """
     }
 
     /// Takes the triggers away, where tables are to be made anew.
@@ -79,7 +84,7 @@ final class ScopeCheck: StepScopes, @unchecked Sendable {
         for table in ScopeRules.tables.keys {
             for event in Self.events {
                 try database.execute(
-                    sql: "DROP TRIGGER IF EXISTS temp.\(Self.trigger(table, event))"
+                    sql: "DROP TRIGGER IF EXISTS temp.\(Self.name(table, event))"
                 )
             }
         }
@@ -87,7 +92,7 @@ final class ScopeCheck: StepScopes, @unchecked Sendable {
 
     private static let events = ["INSERT", "UPDATE", "DELETE"]
 
-    private static func trigger(_ table: String, _ event: String) -> String {
+    private static func name(_ table: String, _ event: String) -> String {
         "scope_of_\(table)_\(event.lowercased())"
     }
 

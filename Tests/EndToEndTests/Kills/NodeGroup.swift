@@ -16,7 +16,14 @@ struct NodeGroup: Sendable {
         case freeze
         /// All connections to the database are cut, of all nodes.
         case cut
+        /// The primary of the database is killed, and a standby takes its place.
+        case failover
     }
+
+    /// The faults that can happen here: the database has standbys where `Scripts/with-patroni` gave it.
+    static var faults: [Fault] { Fault.allCases.filter { hasStandbys || $0 != .failover } }
+    private static let hasStandbys =
+        ProcessInfo.processInfo.environment["TIDEBELL_TEST_CLUSTER"] != nil
 
     /// The address of the database; nil where the tests have none (`Scripts/with-postgres`).
     static let store = ProcessInfo.processInfo.environment["TIDEBELL_STORE"]
@@ -25,6 +32,9 @@ struct NodeGroup: Sendable {
         "a": "192.0.2.11:8642", "b": "192.0.2.12:8642", "c": "192.0.2.13:8642",
     ]
     static let names = nodes.keys.sorted()
+
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../..").standardizedFileURL
 
     /// The cloud as its clients and commands see it: the port is HAProxy's.
     let cloud: TidebellProgram
@@ -46,8 +56,7 @@ struct NodeGroup: Sendable {
     static func start() async throws -> NodeGroup {
         let cloud = try Built.tidebell()
         var configuration = try String(
-            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                .appendingPathComponent("../../../Examples/Proxies/haproxy.cfg"),
+            contentsOf: root.appendingPathComponent("Examples/Proxies/haproxy.cfg"),
             encoding: .utf8)
         func replace(_ text: String, by other: String) throws {
             try #require(configuration.contains(text))
@@ -76,9 +85,9 @@ struct NodeGroup: Sendable {
     private static func serve(
         _ program: TidebellProgram, as name: String
     ) async throws -> ChildProcess {
-        try await program.serve(arguments: [
-            "--node-name=\(name)", "--trusted-proxy=127.0.0.1",
-        ])
+        try await program.serve(
+            arguments: ["--node-name=\(name)", "--trusted-proxy=127.0.0.1"]
+                + (hasStandbys ? ["--lossless-failover"] : []))
     }
 
     /// Has a node fail; returns the nodes after it, which all run.
@@ -109,6 +118,16 @@ struct NodeGroup: Sendable {
                     """,
                 ], mergesErrors: true)
             #expect(await psql.waitUntilExit() == 0)
+        case .failover:
+            let failing = try ChildProcess(
+                Self.root.appendingPathComponent("Scripts/with-patroni"), ["--fail-primary"],
+                mergesErrors: true)
+            var said: [String] = []
+            for await line in failing.lines { said.append(line) }
+            #expect(await failing.waitUntilExit() == 0, "\(said.joined(separator: "\n"))")
+            for (name, server) in servers {
+                #expect(kill(server.processID, 0) == 0, "node \(name) has ended")
+            }
         }
         return after
     }

@@ -106,6 +106,8 @@ final class TestAPI: Sendable {
             randomness: .seeded(seed),
             heldRequests: heldRequests,
             shares: shares,
+            // The standard takes seconds in a debug build.
+            passwordCost: .least,
             metrics: metrics,
             metricsText: metricsText,
             controls: controls,
