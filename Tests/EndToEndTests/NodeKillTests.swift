@@ -7,7 +7,9 @@ import TidebellProcesses
 /// What three nodes owe their users, together, when one after the other fails at any moment.
 @Suite(
     "Nodes that fail", .hangs,
-    .enabled(if: NodeGroup.store != nil, "Scripts/with-postgres and Scripts/with-patroni give these tests a database"))
+    .enabled(
+        if: NodeGroup.store != nil,
+        "Scripts/with-postgres and Scripts/with-patroni give a database"))
 struct NodeKillTests {
     /// How often a node fails: 12 times unless `TIDEBELL_TEST_NODE_FAULTS` says otherwise.
     private static let faults = number("TIDEBELL_TEST_NODE_FAULTS") ?? 12

@@ -46,12 +46,20 @@ struct ServeOptionTests {
     }
 
     @Test(
-        "A node without a database, and one without a plain name, are refused",
-        arguments: [("a", "it needs --store."), ("a b", "must have 1 to 63 letters")])
-    func wrongNode(name: String, reason: String) async throws {
+        "What a node or a database with standbys needs is named, and what a node may not do",
+        arguments: [
+            (["--node-name", "a"], "it needs --store."),
+            (["--node-name", "a b"], "must have 1 to 63 letters"),
+            (["--lossless-failover"], "it needs --store."),
+            (
+                ["--node-name", "a", "--store", "postgres://nowhere", "--accept-lost-keys"],
+                "is for a server that is alone"
+            ),
+        ])
+    func wrongNode(options: [String], reason: String) async throws {
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }
         let error = try await #require(throws: ProcessFailure.self) {
-            _ = try await program.run(["serve", "--node-name", name])
+            _ = try await program.run(["serve"] + options)
         }
         #expect(error.description.contains(reason), "\(error)")
     }

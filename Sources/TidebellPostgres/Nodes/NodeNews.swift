@@ -69,7 +69,8 @@ final class NodeNews: @unchecked Sendable {
 
     init(
         _ address: PostgresAddress, as name: NodeName, process: Int64,
-        isSame: @escaping @Sendable (StoreMark) -> Bool, elapsed: @escaping @Sendable () -> Duration,
+        isSame: @escaping @Sendable (StoreMark) -> Bool,
+        elapsed: @escaping @Sendable () -> Duration,
         to receiver: Receiver
     ) throws {
         self.address = address
