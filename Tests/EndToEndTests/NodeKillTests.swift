@@ -41,6 +41,6 @@ struct NodeKillTests {
             return try await nodes.failing(fault, of: name, for: Self.freeze)
         }
         try await scene.check()
-        await last.stop()
+        try await last.endWithLife()
     }
 }

@@ -316,6 +316,19 @@ struct NodeTests {
         #expect(NodeName("node-1.eu_west")?.description == "node-1.eu_west")
     }
 
+    @Test(
+        "A node whose clock is not that of the database's server is refused, and told so",
+        arguments: [-3600, 3600])
+    func wrongClock(seconds: Int) throws {
+        let connection = try PostgresConnection(try PostgresEngine.makeDatabase())
+        defer { connection.close() }
+        let error = #expect(throws: StoreOpenError.self) {
+            try ClockAgreement.check(
+                on: connection, at: Time.system.now().advanced(by: .seconds(seconds)))
+        }
+        #expect(error.map { "\($0)" }?.contains("differs by 3") == true, "\(error as Any)")
+    }
+
     @Test("A store of the version before gets the tables of this one")
     func migration() async throws {
         let name = "older_version"

@@ -9,12 +9,14 @@ enum ClockAgreement {
     private static let tolerance = SharedLeases.clockTolerance / 2
 
     /// Fails where it is not.
-    static func check(on connection: PostgresConnection) throws {
+    static func check(
+        on connection: PostgresConnection, at now: Instant = Time.system.now()
+    ) throws {
         var theirs = Instant(rawValue: 0)
         try connection.rows("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint") {
             theirs = Instant(rawValue: $0.int(0))
         }
-        let difference = abs(Time.system.now().rawValue - theirs.rawValue)
+        let difference = abs(now.rawValue - theirs.rawValue)
         guard Duration.milliseconds(difference) > tolerance else { return }
         throw StoreOpenError.unreachable(
             reason:

@@ -108,16 +108,11 @@ struct NodeGroup: Sendable {
             try await Task.sleep(for: time)
             server.signal(SIGCONT)
         case .cut:
-            let psql = try ChildProcess(
-                URL(fileURLWithPath: "/usr/bin/env"),
-                [
-                    "psql", "-qAt", Self.store ?? "", "-c",
-                    """
-                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                    WHERE pid <> pg_backend_pid() AND datname = current_database()
-                    """,
-                ], mergesErrors: true)
-            #expect(await psql.waitUntilExit() == 0)
+            try await Self.run(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE pid <> pg_backend_pid() AND datname = current_database()
+                """)
         case .failover:
             let failing = try ChildProcess(
                 Self.root.appendingPathComponent("Scripts/with-patroni"), ["--fail-primary"],
@@ -132,14 +127,23 @@ struct NodeGroup: Sendable {
         return after
     }
 
-    /// Stops all of them, as an operator does.
-    func stop() async {
+    /// Puts the store into another life under them, as a restored backup does: all end by themselves, as failed, so that
+    /// whoever looks after them starts them again.
+    func endWithLife() async throws {
         proxy.signal(SIGTERM)
         _ = await proxy.waitUntilExit()
+        try await Self.run("UPDATE store SET incarnation = incarnation + 1")
         for (name, server) in servers {
-            server.signal(SIGTERM)
-            #expect(await server.waitUntilExit() == 0, "node \(name)")
+            #expect(await server.waitUntilExit() == 1, "node \(name)")
         }
         try? FileManager.default.removeItem(at: cloud.dataFolder)
+    }
+
+    /// Runs a statement in the database.
+    private static func run(_ sql: String) async throws {
+        let psql = try ChildProcess(
+            URL(fileURLWithPath: "/usr/bin/env"), ["psql", "-qAt", store ?? "", "-c", sql],
+            mergesErrors: true)
+        #expect(await psql.waitUntilExit() == 0)
     }
 }
