@@ -332,7 +332,7 @@ struct NodeTests {
         for store in nodes { try await store.close() }
     }
 
-    @Test("A node that tells often waits, the longer the more hear it; one that tells seldom does not")
+    @Test("A node that tells often waits, the longer the more hear it; another does not")
     func pace() {
         var pace = NewsPace()
         #expect(pace.wait(at: .zero) == .zero)
