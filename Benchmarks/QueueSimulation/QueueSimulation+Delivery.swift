@@ -13,6 +13,7 @@ extension QueueSimulation {
             let moment =
                 settings.kind.reachesStreams
                 ? arrival(in: database, of: cell, from: node, told) : now
+            report.end = max(report.end, moment)
             for committed in changes {
                 if cells[cell].databases[database].isHot {
                     report.hot.add(moment - committed)

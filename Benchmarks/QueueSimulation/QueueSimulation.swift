@@ -103,7 +103,6 @@ package struct QueueSimulation {
             if !isLoaded, cells.allSatisfy({ $0.pendingChanges == 0 }) { break }
             if now > settings.duration + settings.patience { break }
         }
-        report.end = now
         report.undelivered = cells.map(\.pendingChanges).reduce(0, +)
         if report.undelivered > 0 {
             report.violate("\(report.undelivered) changes were not delivered in time")

@@ -31,7 +31,7 @@ package struct SimulationReport: Sendable {
     /// How long the locks of all cells were held, and the time the servers took to tell news.
     package var lockTime = Duration.zero
     package var newsTime = Duration.zero
-    /// When the last change was processed: what the figures for a second are of.
+    /// When the last change was delivered.
     package var end = Duration.zero
     package var undelivered = 0
     /// The most entries that were held in a cell.
