@@ -260,11 +260,26 @@ let package = Package(
         .executableTarget(
             name: "tidebell-benchmarks",
             dependencies: [
-                "CloudKit", "TidebellProcesses", "TidebellPush", "TidebellSQLite",
+                "CloudKit", "PostgresTestServer", "QueueSimulation", "TidebellPostgres",
+                "TidebellPostgresClient", "TidebellProcesses", "TidebellPush", "TidebellSQLite",
                 "TidebellScheduling", "TidebellTesting", "tidebell",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Benchmarks", exclude: ["README.md", "run"], swiftSettings: strict
+            path: "Benchmarks", exclude: ["README.md", "run", "QueueSimulation"],
+            swiftSettings: strict
+        ),
+        // A thousand nodes that share a queue, on a clock that stands between events.
+        .target(
+            name: "QueueSimulation",
+            dependencies: [
+                "TestSupport", "TidebellAPNs", "TidebellCore", "TidebellPostgres", "TidebellPush",
+                "TidebellSQL", "TidebellScheduling", "TidebellWebhooks",
+            ],
+            path: "Benchmarks/QueueSimulation", swiftSettings: strict
+        ),
+        .testTarget(
+            name: "QueueSimulationTests", dependencies: ["QueueSimulation", "TestSupport"],
+            swiftSettings: strict
         ),
         // The stores that tests run on, by one setting.
         .target(

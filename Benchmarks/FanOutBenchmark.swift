@@ -59,7 +59,7 @@ struct FanOutBenchmark {
 
 extension BenchServer {
     /// The server's memory that is in use (RSS).
-    fileprivate var residentBytes: Int {
+    var residentBytes: Int {
         let status = try? String(
             contentsOfFile: "/proc/\(process.processID)/statm", encoding: .utf8
         )

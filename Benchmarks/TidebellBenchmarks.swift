@@ -8,8 +8,8 @@ import TidebellProcesses
 /// Prints one line for each figure: the median of several runs and their range.
 /// Figures of different machines or days cannot be compared; compare within one run.
 /// Arguments (`matching`, `saves`, `latency`, `fan-out`, `changes`, `queries`, `sharing`, `apple`,
-/// `records`, `first-sync`) choose among them; `indexes`, which takes many minutes, runs only where
-/// it is named.
+/// `records`, `first-sync`) choose among them; `indexes`, which takes many minutes, `costs`, `lease-table`
+/// and `queue-simulation` run only where they are named.
 @main
 struct TidebellBenchmarks {
     static func main() async {
@@ -35,6 +35,9 @@ struct TidebellBenchmarks {
             if names.contains("indexes") {
                 try await IndexBenchmark.run()
             }
+            if names.contains("costs") { try await UnitCostBenchmark.run() }
+            if names.contains("lease-table") { try await LeaseTableBenchmark.run() }
+            if names.contains("queue-simulation") { QueueSimulationBenchmark.run() }
             if wants("records") { try await RecordCodingBenchmark().run() }
         } catch {
             printLine("The benchmarks failed: \(error)")
@@ -82,13 +85,16 @@ struct BenchServer {
     let apiToken: String
     let webAuthToken: String
 
-    static func start(arguments: [String] = []) async throws -> BenchServer {
+    static func start(
+        arguments: [String] = [], environment: [String: String] = [:]
+    ) async throws -> BenchServer {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-bench-\(UUID().uuidString)")
-        let program = TidebellProgram(
+        var program = TidebellProgram(
             executable: ChildProcess.buildFolder.appendingPathComponent("tidebell"),
             dataFolder: folder, port: try LoopbackPort.free()
         )
+        program.environment = environment
         let process = try await program.serve(
             arguments: [
                 "--log-level", "error",

@@ -115,6 +115,44 @@ struct NodeTests {
         try await b.close()
     }
 
+    @Test("A claim that waited for the lock of its queue is of the moment at which it has it")
+    func waitingClaims() async throws {
+        let name = "waiting_claims"
+        let address = try PostgresEngine.makeDatabase(named: name)
+        let passed = Mutex(Duration.zero)
+        let store = try PostgresStore.open(
+            at: address, as: NodeName("a"),
+            time: Time(
+                now: { .noon }, clock: SteppedClock(), elapsed: { passed.withLock { $0 } }),
+            randomness: .system)
+        try await store.appendChanges(in: 7)
+        let admin = try PostgresConnection(PostgresAddress(PostgresEngine.address(of: name)))
+        let lock = ScopeLocks.key("queue", "outbox")
+        try admin.execute("SELECT pg_advisory_lock($1)", [.int64(lock)])
+        async let claimed = store.claim()
+        #expect(
+            await eventually {
+                var waits = false
+                _ = try? admin.rows(
+                    """
+                    SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+                    WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()
+                    """
+                ) { _ in waits = true }
+                return waits
+            })
+        passed.withLock { $0 = .seconds(40) }
+        try admin.execute("SELECT pg_advisory_unlock($1)", [.int64(lock)])
+        let held = try #require(try await claimed.leases.first)
+        // Who comes then finds it held for half a minute, and not long ended.
+        let now = Instant.noon.advanced(by: .seconds(40))
+        let others = try await store.claim(at: now)
+        #expect(others == ClaimedLeases(leases: [], nextVesting: now.advanced(by: .seconds(30))))
+        #expect(try await store.holds(held))
+        admin.close()
+        try await store.close()
+    }
+
     @Test("PUSH-14: a node is told whose logs another one appended to, and not of its own")
     func news() async throws {
         let address = try PostgresEngine.makeDatabase()
@@ -292,6 +330,18 @@ struct NodeTests {
         #expect(deadlocks == 0)
         admin.close()
         for store in nodes { try await store.close() }
+    }
+
+    @Test("A node that tells often waits, the longer the more hear it; another does not")
+    func pace() {
+        var pace = NewsPace()
+        #expect(pace.wait(at: .zero) == .zero)
+        pace.told(at: .seconds(1), listeners: 30)
+        #expect(pace.wait(at: .seconds(1)) == .milliseconds(30))
+        #expect(pace.wait(at: .milliseconds(1020)) == .milliseconds(10))
+        #expect(pace.wait(at: .milliseconds(1030)) == .zero)
+        pace.told(at: .seconds(2), listeners: 0)
+        #expect(pace.wait(at: .seconds(2)) == .zero)
     }
 
     @Test("News name users within the limit of a notification, each once")

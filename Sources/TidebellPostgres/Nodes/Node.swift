@@ -34,7 +34,7 @@ final class Node: Sendable {
         accessEnded: @escaping @Sendable () -> Void, lifeEnded: @escaping @Sendable () -> Void
     ) throws {
         self.pool = pool
-        leases = SharedLeases(pool, statements)
+        leases = SharedLeases(pool, statements, elapsed: elapsed)
         let listeners = Listeners()
         self.listeners = listeners
         news = try NodeNews(
@@ -65,4 +65,19 @@ final class Node: Sendable {
         await news.close()
         await pool.close()
     }
+}
+
+/// By what times nodes notice one another.
+package enum NodeTiming {
+    /// By how much the clocks of two nodes may differ.
+    package static let clockTolerance = SharedLeases.clockTolerance
+    /// How long a node may hold the lock of a queue that does nothing.
+    package static let standstillOfClaims = SharedLeases.longestStandstill
+    /// What a claim may wait for the lock of its queue and still be of the moment before.
+    package static let shortestWait = SharedLeases.shortestWait
+    /// The least time from one notification of news to the next, for each node that hears it.
+    package static let newsPauseForListener = NewsPace.pauseForListener
+    /// How often a node looks for the others, and after what silence one counts as gone.
+    package static let lookInterval = NodeNews.interval
+    package static let silenceLimit = NodeNews.silenceLimit
 }

@@ -9,7 +9,8 @@ import TidebellScheduling
 /// access ended. Hints: what is true stands in the tables.
 ///
 /// On one connection and thread of its own (`LISTEN`, `NOTIFY`), never in the transactions that it is about: those
-/// would wait for one another in the whole cluster until they are durable. What comes together is told together.
+/// would wait for one another in the whole cluster until they are durable. What comes together is told together, and
+/// what comes soon after another as well (``NewsPace``).
 ///
 /// Hints get lost with a connection, and with a node that ends between a commit and what it tells of it. So whoever
 /// connects anew, or misses a node that was there, has all streams read their logs.
@@ -65,6 +66,7 @@ final class NodeNews: @unchecked Sendable {
     /// The other nodes that were there when it last looked, each with the number of its process.
     private var others: [String: Int64]?
     private var nextLook = Duration.zero
+    private var pace = NewsPace()
     private var attempts = 0
 
     init(
@@ -136,7 +138,8 @@ final class NodeNews: @unchecked Sendable {
         let isClosed = state.withLock(\.isClosed)
         do {
             let connection = try connection ?? connect()
-            try tell(on: connection)
+            let pause = isClosed ? .zero : pace.wait(at: elapsed())
+            if pause == .zero { try tell(on: connection) }
             guard !isClosed else {
                 try connection.execute(
                     "DELETE FROM node WHERE name = $1 AND process = $2",
@@ -144,7 +147,9 @@ final class NodeNews: @unchecked Sendable {
                 return false
             }
             if elapsed() >= nextLook { try look(on: connection) }
-            let wait = max(nextLook - elapsed(), .zero)
+            var wait = max(nextLook - elapsed(), .zero)
+            // What comes until then is told together with what waits already.
+            if pause > .zero { wait = min(wait, pause) }
             receive(try connection.notifications(waiting: wait, or: waker), on: connection)
             attempts = 0
             return true
@@ -202,6 +207,7 @@ final class NodeNews: @unchecked Sendable {
                     [.text(payload)])
             }
             try connection.sync()
+            pace.told(at: elapsed(), listeners: others?.count ?? 0)
         } catch {
             // Nobody knows who has heard of it: told once more on the next connection.
             state.withLock { state in

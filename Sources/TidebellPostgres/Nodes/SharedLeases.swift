@@ -10,23 +10,35 @@ import TidebellWire
 /// Who holds what of the queues, in a table that all nodes see (`queue_lease`).
 ///
 /// A claim is a transaction of its own, which has the queue's lock meanwhile, and is not flushed: with a
-/// lease that a crash undoes somebody else does the same work, under the same IDs. Where a queue is empty
-/// nothing is locked or written.
+/// lease that a crash undoes somebody else does the same work, under the same IDs. Where a queue is empty, or
+/// others hold all of it, nothing is locked or written.
 ///
-/// Leases are held by the clocks of the nodes, which may differ by less than ``clockTolerance``.
+/// Leases are held by the clocks of the nodes, which may differ by less than ``clockTolerance``. A claim that waited
+/// for the queue's lock is of the moment at which it has it: otherwise its leases could have ended before they were
+/// given, and others would do the same work.
 final class SharedLeases: OutboxLeases {
     /// By how much the clocks of nodes may differ.
     static let clockTolerance = Duration.seconds(10)
+    /// How long a node may hold the lock of a queue that does nothing. All others wait for it meanwhile, and what it
+    /// does there takes milliseconds.
+    static let longestStandstill = Duration.seconds(5)
+    /// A claim that waited for less is as good as one of this moment.
+    static let shortestWait = Duration.seconds(2)
     private static let outboxQueue = "outbox"
 
     private let pool: PostgresPool
     private let statements: PostgresStatements
+    private let elapsed: @Sendable () -> Duration
     /// Whether the latest claim of a queue got an entry that failed before: each node takes turns for itself.
     private let gaveFailed = Mutex<[String: Bool]>([:])
 
-    init(_ pool: PostgresPool, _ statements: PostgresStatements) {
+    init(
+        _ pool: PostgresPool, _ statements: PostgresStatements,
+        elapsed: @escaping @Sendable () -> Duration
+    ) {
         self.pool = pool
         self.statements = statements
+        self.elapsed = elapsed
     }
 
     func holds(_ lease: OutboxLease, in transaction: SQLTransaction) throws -> Bool {
@@ -58,14 +70,12 @@ final class SharedLeases: OutboxLeases {
         naming entry: @escaping @Sendable (Key) -> String,
         waiting: @escaping @Sendable (SQLReader, _ limit: Int) throws -> [Key]
     ) async throws -> ClaimedLeases<Key> {
-        try await pool.run(.write) { [self] connection in
+        let asked = elapsed()
+        return try await pool.run(.write) { [self] connection in
             let store = StoreConnection(connection, statements)
             let reader = SQLReader(store, .short)
-            // What failed and left its queue is forgotten, so that what comes next does not wait.
-            guard try !waiting(reader, 1).isEmpty || isKnown(queue, to: store) else {
-                return ClaimedLeases(leases: [], nextVesting: nil)
-            }
-            return try change(queue, on: connection, store, givesFailedAlone) { table in
+            func claimed(in table: inout LeaseTable<String>) throws -> ClaimedLeases<Key> {
+                let claim = claim.later(by: elapsed() - asked)
                 while true {
                     // All that are held may stand before the first that is not.
                     let limit = claim.limit + table.entries.count
@@ -83,6 +93,14 @@ final class SharedLeases: OutboxLeases {
                         }, nextVesting: claimed.nextVesting)
                 }
             }
+            // That there is nothing, or that others hold all of it, is seen without the lock: what they give back
+            // they look for once more themselves.
+            let known = try entries(of: queue, only: nil, on: store)
+            var seen = table(known, of: queue, givesFailedAlone)
+            let found = try claimed(in: &seen)
+            // What failed and left its queue is forgotten, so that what comes next does not wait.
+            if found.leases.isEmpty, seen.entries == known { return found }
+            return try change(queue, on: connection, store, givesFailedAlone, claimed)
         }
     }
 
@@ -105,7 +123,8 @@ final class SharedLeases: OutboxLeases {
         guard !returned.isEmpty else { return }
         try await pool.run(.write) { [self] connection in
             let store = StoreConnection(connection, statements)
-            try change(queue, on: connection, store, givesFailedAlone) { table in
+            let entries = returned.map { entry($0.lease.key) }
+            try change(queue, only: entries, on: connection, store, givesFailedAlone) { table in
                 for item in returned {
                     let lease = QueueLease(
                         of: entry(item.lease.key), holder: item.lease.holder,
@@ -118,23 +137,22 @@ final class SharedLeases: OutboxLeases {
 
     // MARK: - The table
 
-    /// Changes what is known of a queue's entries, alone, and commits.
+    /// Changes what is known of a queue's entries, or of some of them, alone, and commits.
     private func change<Result>(
-        _ queue: String, on connection: PostgresConnection, _ store: StoreConnection,
-        _ givesFailedAlone: Bool, _ body: (inout LeaseTable<String>) throws -> Result
+        _ queue: String, only some: [String]? = nil, on connection: PostgresConnection,
+        _ store: StoreConnection, _ givesFailedAlone: Bool,
+        _ body: (inout LeaseTable<String>) throws -> Result
     ) throws -> Result {
         connection.enqueue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
         connection.enqueue("SET LOCAL synchronous_commit = off")
         connection.enqueue(
-            "SET LOCAL idle_in_transaction_session_timeout = '\(WriterConnections.longestStandstill)'"
+            "SET LOCAL idle_in_transaction_session_timeout = '\(Self.longestStandstill.components.seconds)s'"
         )
         // Queues whose names have one hash wait for each other, no more.
         connection.enqueue(
             "SELECT pg_advisory_xact_lock($1)", [.int64(ScopeLocks.key("queue", queue))])
-        let before = try entries(of: queue, on: store)
-        var table = LeaseTable(
-            before, givesFailedAlone: givesFailedAlone, clockTolerance: Self.clockTolerance)
-        table.gaveFailed = gaveFailed.withLock { $0[queue] ?? false }
+        let before = try entries(of: queue, only: some, on: store)
+        var table = table(before, of: queue, givesFailedAlone)
         let result = try body(&table)
         for gone in before.keys where table.entries[gone] == nil {
             try store.send("DELETE FROM queue_lease WHERE queue = ? AND entry = ?", [queue, gone])
@@ -160,20 +178,28 @@ final class SharedLeases: OutboxLeases {
         return result
     }
 
-    /// Whether somebody holds an entry of a queue, or one failed.
-    private func isKnown(_ queue: String, to store: StoreConnection) throws -> Bool {
-        try store.first("SELECT 1 FROM queue_lease WHERE queue = ? LIMIT 1", queue) { _ in true }
-            ?? false
+    private func table(
+        _ entries: [String: LeaseTable<String>.Entry], of queue: String, _ givesFailedAlone: Bool
+    ) -> LeaseTable<String> {
+        var table = LeaseTable(
+            entries, givesFailedAlone: givesFailedAlone, clockTolerance: Self.clockTolerance)
+        table.gaveFailed = gaveFailed.withLock { $0[queue] ?? false }
+        return table
     }
 
     private func entries(
-        of queue: String, on store: StoreConnection
+        of queue: String, only some: [String]?, on store: StoreConnection
     ) throws -> [String: LeaseTable<String>.Entry] {
         var entries: [String: LeaseTable<String>.Entry] = [:]
-        try store.step(
-            "SELECT entry, holder, since, vesting_at, failures FROM queue_lease WHERE queue = ?",
-            [queue]
-        ) { row in
+        var sql =
+            "SELECT entry, holder, since, vesting_at, failures FROM queue_lease WHERE queue = ?"
+        var values: [any Bindable] = [queue]
+        if let some {
+            let wanted = SQLList.text("wanted.value")
+            sql += " AND entry IN (SELECT \(wanted) FROM json_each(?) AS wanted)"
+            values.append(SQLList(some))
+        }
+        try store.step(sql, values) { row in
             let holder = row.isNull(1) ? nil : UUID(uuidString: row.text(1))
             entries[row.text(0)] = LeaseTable.Entry(
                 holder: holder.map(LeaseHolder.init(rawValue:)),
@@ -201,6 +227,17 @@ final class SharedLeases: OutboxLeases {
         case .webhook(_, let user): "\(user.rawValue)"
         case .pushTarget(let target, _): "\(target.device.rawValue)/\(target.token)"
         }
+    }
+}
+
+extension LeaseClaim {
+    /// The claim as it is when it has waited.
+    fileprivate func later(by wait: Duration) -> LeaseClaim {
+        var claim = self
+        guard wait >= SharedLeases.shortestWait else { return claim }
+        claim.now = now.advanced(by: wait)
+        claim.vestingAt = vestingAt.advanced(by: wait)
+        return claim
     }
 }
 

@@ -31,7 +31,7 @@ package struct SQLList: Bindable {
     package var sqlValue: SQLValue { .list(self) }
 
     /// A list of texts.
-    init(_ texts: some Sequence<String>) {
+    package init(_ texts: some Sequence<String>) {
         columns = [.texts(Array(texts))]
         isSet = texts is Set<String>
     }
