@@ -78,10 +78,54 @@ struct FailoverTests {
         let doubting = try Self.open(server, losslessFailover: false)
         #expect(doubting.incarnation == life)
         try await doubting.close()
+        server.end()
+    }
+
+    @Test(
+        "A start knows nothing of what was acknowledged: it begins a new life, unless nodes go on in the old one"
+    )
+    func start() async throws {
+        let server = try PostgresTestServer()
+        let store = try Self.open(server, losslessFailover: true)
+        let life = store.incarnation
+        try await store.close()
         try server.tell(.promote)
-        let doubted = try Self.open(server, losslessFailover: false)
-        #expect(doubted.incarnation > life)
-        try await doubted.close()
+        let admin = try PostgresConnection(PostgresAddress(server.address()))
+        try admin.execute(
+            """
+            INSERT INTO node (name, process, started_at, seen_at)
+            SELECT 'b', 1, now, now
+            FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now) AS server
+            """)
+        let error = #expect(throws: StoreOpenError.self) {
+            try Self.open(server, as: "a", losslessFailover: true)
+        }
+        #expect(error.map { "\($0)" }?.contains("start this server again") == true)
+        try admin.execute(
+            "UPDATE node SET seen_at = seen_at - \(StoreLineage.timeOfOthers.components.seconds * 1000)"
+        )
+        admin.close()
+        let again = try Self.open(server, as: "a", losslessFailover: true)
+        #expect(again.incarnation > life)
+        try await again.close()
+        server.end()
+    }
+
+    @Test(
+        "A promoted standby is looked at by a node that writes nothing, which finds what is missing"
+    )
+    func silentNode() async throws {
+        let server = try PostgresTestServer()
+        let store = try Self.open(server, as: "a", losslessFailover: true)
+        let losses = Losses(of: store)
+        try await Self.add("anna", to: store)
+        let admin = try PostgresConnection(PostgresAddress(server.address()))
+        try admin.execute("UPDATE store_writer SET last_write = 0")
+        admin.close()
+        try server.tell(.promote)
+        await eventually { losses.count == 1 }
+        #expect(losses.count == 1)
+        try await store.close()
         server.end()
     }
 

@@ -300,6 +300,8 @@ final class PostgresWrites: @unchecked Sendable {
         if let connection, connection.isAlive { return connection }
         do {
             let opened = try connections.reopen(after: acknowledged, of: writer)
+            // Of rows that were read before they were committed, and are not there.
+            guesses.forget()
             connection = opened
             return opened
         } catch {

@@ -12,7 +12,7 @@ import TidebellWire
 /// steps of one scope run as if one after the other.
 final class ScopeLocks: StepScopes {
     /// The key of the store's lock: "TDBL" and a number.
-    private static let store: Int64 = 0x5444_424C_0000_0003
+    static let store: Int64 = 0x5444_424C_0000_0003
 
     private let connection: PostgresConnection
     /// Whether other servers write, too.

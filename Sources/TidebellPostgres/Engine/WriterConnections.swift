@@ -21,6 +21,8 @@ final class WriterConnections: Sendable {
         var refusal: StoreOpenError?
         /// Who is told of that.
         var whenRefused: [@Sendable (StoreOpenError) -> Void] = []
+        /// Who is told that a standby was promoted.
+        var whenPromoted: @Sendable () -> Void = {}
     }
 
     private let address: PostgresAddress
@@ -76,13 +78,32 @@ final class WriterConnections: Sendable {
     /// Notes what the store is, before it is served.
     func note(_ mark: StoreMark) { state.withLock { $0.known = mark } }
 
-    /// Whether a store is the one that was opened: also on a standby that was promoted, where that lacks nothing, and
-    /// on the server of before, which another connection of this server may still have.
-    func isSame(_ mark: StoreMark) -> Bool {
-        guard let known = state.withLock(\.known) else { return false }
-        return mark == known
-            || losslessFailover && (mark.isPromoted(from: known) || known.isPromoted(from: mark))
+    /// What a store is, compared with the one that was opened.
+    enum Finding {
+        case same
+        /// The same on a standby that was promoted since, and lacks nothing as far as was said.
+        case promoted
+        /// What it was before a standby was promoted: its server still answers.
+        case replaced
+        /// Another life, or another history.
+        case other
     }
+
+    func compare(_ mark: StoreMark) -> Finding {
+        guard let known = state.withLock(\.known) else { return .other }
+        if mark == known { return .same }
+        guard losslessFailover else { return .other }
+        if mark.isPromoted(from: known) { return .promoted }
+        return known.isPromoted(from: mark) ? .replaced : .other
+    }
+
+    /// Has `body` called whenever somebody may have found a promoted standby before the connection that writes has.
+    func whenPromoted(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.whenPromoted = body }
+    }
+
+    /// Has the connection that writes look at the standby that was promoted.
+    func notePromoted() { state.withLock(\.whenPromoted)() }
 
     /// Notes that it began a new life.
     func note(_ incarnation: Incarnation) {
@@ -97,11 +118,12 @@ final class WriterConnections: Sendable {
         let connection = try PostgresConnection(address)
         guard purpose == .serving else { return connection }
         if case let lost = state.withLock(\.holder), lost != 0 {
-            // Its number may be another's by now, on a server that was restarted: then it is not one of ours.
+            // Its number may be another's by now, on a server that was restarted: then it is not one of ours. One that
+            // waits for the standby stays: ended, its commit would be seen before it is safe.
             _ = try connection.execute(
                 """
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                WHERE pid = $1 AND pid IN (
+                WHERE pid = $1 AND wait_event IS DISTINCT FROM 'SyncRep' AND pid IN (
                     SELECT pid FROM pg_locks
                     WHERE locktype = 'advisory' AND objsubid = 1
                         AND (classid::bigint << 32 | objid::bigint) = $2
@@ -116,27 +138,34 @@ final class WriterConnections: Sendable {
         ) { last = $0.int(0) }
         let known = state.withLock(\.known)
         let versions = try PostgresSchema.versions(on: connection)
-        let isPromoted = losslessFailover && known.map { mark.isPromoted(from: $0) } ?? false
-        if losslessFailover, known?.isPromoted(from: mark) == true {
+        let finding = compare(mark)
+        switch finding {
+        case .replaced:
             connection.close()
-            throw StoreOpenError.unreachable(
-                reason: "what answers is the server that another one has replaced")
-        }
-        guard mark == known || isPromoted, versions.areServed(by: PostgresSchema.version),
-            last >= acknowledged
-        else {
-            defer { connection.close() }
-            // The others have not noticed: what is lost is this server's.
-            if isPromoted, last < acknowledged { try StoreLineage.endLife(connection, at: now()) }
+            throw StoreOpenError.unreachable(reason: Self.replaced)
+        case .same, .promoted:
+            guard versions.areServed(by: PostgresSchema.version), last >= acknowledged else {
+                defer { connection.close() }
+                // The others have not noticed: what is lost is this server's.
+                if losslessFailover, last < acknowledged {
+                    try StoreLineage.endLife(mark.incarnation, connection, at: now())
+                }
+                throw refuse()
+            }
+        case .other:
+            connection.close()
             throw refuse()
         }
-        if isPromoted {
+        if finding == .promoted {
             try connection.execute(
                 "UPDATE tidebell_schema SET lineage = $1", [.text(mark.lineage)])
             state.withLock { $0.known?.lineage = mark.lineage }
         }
         return connection
     }
+
+    /// Why a connection to the server of before a failover is of no use.
+    static let replaced = "what answers is the server that another one has replaced"
 
     /// Reads the name of a writer's last write, when what it had under way has ended; nil where its row
     /// is gone. What is read is as durable as what is acknowledged.

@@ -24,26 +24,25 @@ final class Node: Sendable {
     ///
     /// - Parameters:
     ///   - process: A number that no other process has.
-    ///   - isSame: Whether a store is the one that this node serves.
+    ///   - connections: What knows which store this node serves.
     ///   - accessEnded: Called when another node has ended somebody's access.
-    ///   - lifeEnded: Called when the store is found to be another one.
     init(
         _ name: NodeName, at address: PostgresAddress, process: Int64, pool: PostgresPool,
         statements: PostgresStatements, elapsed: @escaping @Sendable () -> Duration,
-        isSame: @escaping @Sendable (StoreMark) -> Bool,
-        accessEnded: @escaping @Sendable () -> Void, lifeEnded: @escaping @Sendable () -> Void
+        connections: WriterConnections,
+        accessEnded: @escaping @Sendable () -> Void
     ) throws {
         self.pool = pool
         leases = SharedLeases(pool, statements, elapsed: elapsed)
         let listeners = Listeners()
         self.listeners = listeners
         news = try NodeNews(
-            address, as: name, process: process, isSame: isSame, elapsed: elapsed,
+            address, as: name, process: process, connections: connections, elapsed: elapsed,
             to: NodeNews.Receiver(
                 notified: { users in
                     for listener in listeners.notified.withLock({ $0 }) { listener(users) }
                 },
-                accessEnded: accessEnded, lifeEnded: lifeEnded))
+                accessEnded: accessEnded))
         news.start()
     }
 

@@ -36,8 +36,6 @@ final class NodeNews: @unchecked Sendable {
         var notified: @Sendable (Set<UserID>?) -> Void
         /// An access ended.
         var accessEnded: @Sendable () -> Void
-        /// The store is not what it was: another life, or a database in another history.
-        var lifeEnded: @Sendable () -> Void
     }
 
     private struct State {
@@ -52,7 +50,7 @@ final class NodeNews: @unchecked Sendable {
     private let address: PostgresAddress
     private let name: NodeName
     private let process: Int64
-    private let isSame: @Sendable (StoreMark) -> Bool
+    private let connections: WriterConnections
     private let receiver: Receiver
     private let waker: PostgresWaker
     private let elapsed: @Sendable () -> Duration
@@ -71,14 +69,14 @@ final class NodeNews: @unchecked Sendable {
 
     init(
         _ address: PostgresAddress, as name: NodeName, process: Int64,
-        isSame: @escaping @Sendable (StoreMark) -> Bool,
+        connections: WriterConnections,
         elapsed: @escaping @Sendable () -> Duration,
         to receiver: Receiver
     ) throws {
         self.address = address
         self.name = name
         self.process = process
-        self.isSame = isSame
+        self.connections = connections
         self.elapsed = elapsed
         self.receiver = receiver
         waker = try PostgresWaker()
@@ -238,13 +236,7 @@ final class NodeNews: @unchecked Sendable {
                 WHERE vesting_at < \(Self.serverTime) - \(Self.memory.milliseconds)
                 """)
         }
-        var there: [String: Int64] = [:]
-        try connection.rows(
-            """
-            SELECT name, process FROM node
-            WHERE seen_at > \(Self.serverTime) - \(Self.silenceLimit.milliseconds) AND name <> $1
-            """, [.text(name.description)]
-        ) { there[$0.string(0)] = $0.int(1) }
+        let there = try Self.others(than: name, within: Self.silenceLimit, on: connection)
         let mark = try StoreMark(on: connection)
         if let others, others.contains(where: { there[$0.key] != $0.value }) {
             // It may have ended between a commit and what it would have told of it.
@@ -259,7 +251,26 @@ final class NodeNews: @unchecked Sendable {
             ) { isFree = $0.bool(0) }
             leads.store(isFree, ordering: .relaxed)
         }
-        if !isSame(mark) { receiver.lifeEnded() }
+        switch connections.compare(mark) {
+        case .same: break
+        case .promoted: connections.notePromoted()
+        case .replaced: throw PostgresError(.connectionLost, WriterConnections.replaced)
+        case .other: connections.refuse()
+        }
+    }
+
+    /// The nodes that were there a moment ago, but one, each with the number of its process.
+    static func others(
+        than name: NodeName?, within time: Duration, on connection: PostgresConnection
+    ) throws -> [String: Int64] {
+        var there: [String: Int64] = [:]
+        try connection.rows(
+            """
+            SELECT name, process FROM node
+            WHERE seen_at > \(serverTime) - \(time.milliseconds) AND name <> $1
+            """, [.text(name?.description ?? "")]
+        ) { there[$0.string(0)] = $0.int(1) }
+        return there
     }
 
     private func receive(_ news: [PostgresNotification], on connection: PostgresConnection) {

@@ -16,7 +16,7 @@ extension PostgresStore {
     /// - Parameters:
     ///   - node: The name of the node that serves; nil for a server that is alone.
     ///   - losslessFailover: Whether a standby that is promoted has every acknowledged write: then the store is
-    ///     served on there, and is found in the same life at a start.
+    ///     served on there, in the same life.
     ///   - readers: Connections that read at the same time, beside the one that writes.
     package static func open(
         at address: PostgresAddress, for purpose: StorePurpose = .serving,
@@ -40,7 +40,8 @@ extension PostgresStore {
             let cameBackOlder =
                 try purpose == .serving
                 && StoreLineage.settle(
-                    connection, statements, losslessFailover: losslessFailover, at: time.now())
+                    connection, statements, as: node, losslessFailover: losslessFailover,
+                    at: time.now())
             try connection.execute(
                 "INSERT INTO store_writer (id, last_write) VALUES ($1, 0)", [.int64(writer)])
             let mark = try StoreMark(on: connection)
@@ -59,20 +60,24 @@ extension PostgresStore {
                 try Node(
                     name, at: address, process: writer, pool: pool(of: Node.leaseConnections),
                     statements: statements, elapsed: time.elapsed,
-                    isSame: { connections.isSame($0) },
-                    accessEnded: { signals.access.yield() }, lifeEnded: { connections.refuse() })
+                    connections: connections, accessEnded: { signals.access.yield() })
             }
             let leases = QueueLeases()
             let writes = PostgresWrites(
                 connection, named: writer, connections: connections, statements: statements,
                 guesses: guesses, leases: shared?.leases ?? leases, node: shared, signals: signals,
                 troubles: troubles, bounds: bounds, elapsed: time.elapsed)
-            return PostgresStore(
+            let store = PostgresStore(
                 identity: UInt64(bitPattern: mark.identity),
                 incarnation: Incarnation(rawValue: mark.incarnation), cameBackOlder: cameBackOlder,
                 connections: connections, pool: pool(of: readers),
                 longPool: pool(of: longReaders), writes: writes, leases: leases, node: shared,
                 statements: statements, guesses: guesses, troubles: troubles, bounds: bounds)
+            // A write compares what is there with what was acknowledged.
+            connections.whenPromoted { [weak store] in
+                Task { try? await store?.write(.looking) { _ in } }
+            }
+            return store
         } catch let error as StoreOpenError {
             throw error
         } catch {

@@ -8,7 +8,8 @@ import TidebellSQL
 /// A promoted standby and a cluster restored to a moment begin another timeline, and a dump is restored
 /// in another database. Whether one lacks what was acknowledged before does not show; so a store that is found in
 /// another history begins a new life, in which devices fetch everything again. Unless the operator has said that a
-/// promoted standby lacks nothing (`--lossless-failover`): then a later timeline of the same database is the same life.
+/// promoted standby lacks nothing (`--lossless-failover`): then servers that run go on there, and note the later
+/// timeline. A start knows nothing of what was acknowledged, and a cluster restored to a moment looks the same to it.
 enum StoreLineage {
     static let current = """
         SELECT system_identifier || '-' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
@@ -26,13 +27,14 @@ enum StoreLineage {
         return now[0] == before[0] && now[2] == before[2] && timeline > earlierTimeline
     }
 
+    /// How long after a failover a start leaves it to the nodes that were running to note the new timeline.
+    static let timeOfOthers = Duration.seconds(30)
+
     /// Notes the history that a store is in; returns whether it was in another one before, and begins
-    /// the new life then.
-    ///
-    /// - Parameter losslessFailover: Whether a promoted standby lacks nothing.
+    /// the new life then. Fails while nodes that were running a moment ago may go on in the same life.
     static func settle(
-        _ connection: PostgresConnection, _ statements: PostgresStatements, losslessFailover: Bool,
-        at now: Instant
+        _ connection: PostgresConnection, _ statements: PostgresStatements, as node: NodeName?,
+        losslessFailover: Bool, at now: Instant
     ) throws -> Bool {
         connection.enqueue("BEGIN")
         var lineage = ""
@@ -41,9 +43,15 @@ enum StoreLineage {
         try connection.rows("SELECT lineage FROM tidebell_schema FOR UPDATE") { row in
             noted = row.isNull(0) ? nil : row.string(0)
         }
-        let cameBack =
-            noted.map { $0 != lineage && !(losslessFailover && isPromoted(lineage, from: $0)) }
-            ?? false
+        let cameBack = noted != nil && noted != lineage
+        if let noted, losslessFailover, isPromoted(lineage, from: noted),
+            try !NodeNews.others(than: node, within: timeOfOthers, on: connection).isEmpty
+        {
+            throw StoreOpenError.unreachable(
+                reason:
+                    "the database was failed over, and the nodes that were running have not gone on yet; start "
+                    + "this server again in a few seconds")
+        }
         if cameBack {
             _ = try SQLTransaction(StoreConnection(connection, statements)).beginNewLife(at: now)
         }
@@ -58,10 +66,17 @@ enum StoreLineage {
 
     /// Begins a new life of a store, which was found to lack an acknowledged write although a promoted standby was
     /// said to lack nothing.
-    static func endLife(_ connection: PostgresConnection, at now: Instant) throws {
+    ///
+    /// - Parameter life: The life that the store had.
+    static func endLife(_ life: Int64, _ connection: PostgresConnection, at now: Instant) throws {
         connection.enqueue("BEGIN")
+        // Nobody writes meanwhile: heads of databases would fall back.
+        connection.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(ScopeLocks.store)])
         let transaction = SQLTransaction(StoreConnection(connection, PostgresStatements()))
-        _ = try transaction.beginNewLife(at: now)
+        // Another node may have found the same.
+        if try transaction.incarnation().rawValue == life {
+            _ = try transaction.beginNewLife(at: now)
+        }
         switch connection.commit() {
         case .committed: return
         case .notCommitted(let error), .unknown(let error): throw error

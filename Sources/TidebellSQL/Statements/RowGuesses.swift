@@ -25,6 +25,9 @@ package final class RowGuesses: Sendable {
     /// Begins without any.
     package init() {}
 
+    /// Forgets all of them.
+    package func forget() { state.withLock { $0 = State() } }
+
     /// What the database with an ID is, which never changes; nil where that is not known.
     package func key(of database: DatabaseID) -> DatabaseKey? {
         state.withLock { $0.keys[database] }
