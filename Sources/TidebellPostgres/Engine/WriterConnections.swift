@@ -136,7 +136,6 @@ final class WriterConnections: Sendable {
         try connection.rows(
             "SELECT last_write FROM store_writer WHERE id = $1", [.int64(writer)]
         ) { last = $0.int(0) }
-        let known = state.withLock(\.known)
         let versions = try PostgresSchema.versions(on: connection)
         let finding = compare(mark)
         switch finding {
