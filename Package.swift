@@ -336,6 +336,12 @@ let package = Package(
             name: "PostgresTestServer", dependencies: ["TidebellProcesses"],
             path: "Tests/PostgresTestServer", swiftSettings: strict
         ),
+        // An S3-compatible server of a test process, on a port of its own.
+        .target(
+            name: "S3TestServer", dependencies: ["TidebellProcesses"],
+            path: "Tests/S3TestServer", exclude: ["requirements.txt", "server.py"],
+            swiftSettings: strict
+        ),
         // Its databases as the stores that tests run on, by the same setting as the others.
         .target(
             name: "PostgresTestStores",
@@ -360,7 +366,7 @@ let package = Package(
                 "TidebellPostgres", "TidebellPostgresClient", "TidebellSQL", "TidebellSQLite",
                 "TidebellHTTP", "TidebellScheduling", "TidebellServer", "TidebellWire",
                 "PostgresTestServer", "PostgresTestStores", "CPostgresTestStores",
-                "StoreConformance", "TestSupport",
+                "S3TestServer", "StoreConformance", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -419,7 +425,8 @@ let package = Package(
         .testTarget(
             name: "TidebellHTTPTests",
             dependencies: [
-                "TidebellHTTP", "TidebellServer", "TidebellTestStores", "TestSupport",
+                "TidebellHTTP", "TidebellServer", "TidebellTestStores", "S3TestServer",
+                "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
@@ -443,7 +450,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "CloudKit", "TidebellTesting", "TidebellServer", "TidebellSQLite",
-                "TidebellScheduling", "TidebellProcesses", "TestSupport", "tidebell", "feed-demo",
+                "TidebellScheduling", "TidebellProcesses", "PostgresTestServer", "S3TestServer",
+                "TestSupport", "tidebell", "feed-demo",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: strict

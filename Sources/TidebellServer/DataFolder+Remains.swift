@@ -32,11 +32,16 @@ extension DataFolder {
 
     /// Fails where the store is no file of the folder, which `command` works on.
     func checkIsInFolder(for command: String) throws {
-        guard !stores.isInDataFolder else { return }
+        guard !stores.isInDataFolder else { return try checkFilesAreInFolder(for: command) }
+        let files =
+            notedBucket.map {
+                "copy the folder \(url.path), which has the root key, and the bucket \($0), which has the files of "
+                    + "records."
+            } ?? "copy the folder \(url.path), which has the root key and the files of records."
         throw OperatorError(
             "tidebell \(command) works on the files of a data folder, and the store of this cloud is in "
                 + "PostgreSQL. Use the tools of PostgreSQL for it (pg_basebackup, pg_dump, pg_restore, "
-                + "amcheck), and copy the folder \(url.path), which has the root key and the files of records."
+                + "amcheck), and \(files)"
         )
     }
 

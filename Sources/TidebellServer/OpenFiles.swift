@@ -11,7 +11,7 @@ package enum OpenFiles {
     package struct Shares: Sendable, Hashable {
         package var connections: Int
         /// Files of records that come or go; each has one descriptor beside its
-        /// connection's.
+        /// connection's, or two where files are in a bucket.
         package var transfers: Int
     }
 
@@ -56,24 +56,31 @@ package enum OpenFiles {
     /// Divides what is left below the limit. More connections would not fail, but hang
     /// unaccepted.
     ///
-    /// - Parameter transfers: The most files that come and go.
-    package static func shares(transfers: Int = Cloud.transferCapacity) -> Shares {
+    /// - Parameters:
+    ///   - transfers: The most files that come and go.
+    ///   - filesPerTransfer: The descriptors that one of them has beside its connection's.
+    package static func shares(
+        transfers: Int = Cloud.transferCapacity, filesPerTransfer: Int = 1
+    ) -> Shares {
         let limit = Int(min(current()?.rlim_cur ?? 1024, rlim_t(mostConnections * 2)))
         let loops = ProcessInfo.processInfo.activeProcessorCount * filesPerLoop
         return shares(
-            of: limit, used: openCount(below: limit) + loops + laterFiles, transfers: transfers)
+            of: limit, used: openCount(below: limit) + loops + laterFiles, transfers: transfers,
+            filesPerTransfer: filesPerTransfer)
     }
 
     /// Divides what is left of a limit beside the files in use.
     package static func shares(
-        of limit: Int, used: Int, transfers: Int = Cloud.transferCapacity
+        of limit: Int, used: Int, transfers: Int = Cloud.transferCapacity,
+        filesPerTransfer: Int = 1
     ) -> Shares {
         let reserve = min(reserve, max(leastReserve, limit / 8))
         let free = max(2, limit - used - reserve)
         // At least one upload and one download.
-        let transfers = max(2, min(transfers, free / 4))
+        let transfers = max(2, min(transfers, free / (4 * filesPerTransfer)))
         return Shares(
-            connections: min(max(1, free - transfers), mostConnections), transfers: transfers
+            connections: min(max(1, free - transfers * filesPerTransfer), mostConnections),
+            transfers: transfers
         )
     }
 

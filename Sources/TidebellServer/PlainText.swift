@@ -28,6 +28,16 @@ package enum PlainText {
             + "and others on the network can read them. Use an https:// address."
     }
 
+    /// Returns the sentence for a server that keeps files of records in a bucket; nil likewise.
+    package static func warning(reaching bucket: BucketPlace) -> String? {
+        guard bucket.service.scheme == "http",
+            let host = URL(string: bucket.service.url)?.host, !isLoopback(host)
+        else { return nil }
+        return
+            "\(bucket.service.url) has no TLS: others on the network can read the names and sizes of files, though not "
+            + "what is in them, and can change answers. Use an https:// address (--s3-endpoint)."
+    }
+
     /// Whether a host is this machine, by its name or address alone.
     static func isLoopback(_ host: String) -> Bool {
         let host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")).lowercased()

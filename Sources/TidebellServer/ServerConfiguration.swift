@@ -22,6 +22,8 @@ package struct ServerConfiguration: Sendable {
     package var dataFolder: URL
     /// What opens its store.
     package var stores: any StoreFactory = StoreEngine.standard.factory
+    /// Where the files of records are.
+    package var assets = AssetPlace.folder
     /// What this server is called among the nodes that share the store and the files of records; nil for one
     /// that is alone.
     package var nodeName: String?

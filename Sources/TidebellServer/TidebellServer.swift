@@ -59,6 +59,7 @@ package struct TidebellServer: Sendable {
         }
         let secret: StoreSecret
         let rootKey: RootKey
+        let assets: any AssetStore
         do {
             let made = try await folder.openSecret(of: store, randomness: randomness)
             if made.replacesLostOne {
@@ -74,17 +75,22 @@ package struct TidebellServer: Sendable {
                 from: configuration.rootKey, for: store,
                 acceptsLoss: configuration.acceptsLostKeys, at: time.now()
             )
+            // By the machine's clock: a service of files does not know of one that tests move.
+            assets = try await folder.openAssets(
+                in: configuration.assets, of: configuration.nodeName, identity: store.identity,
+                limits: configuration.limits, rootKey: rootKey, time: Time.system,
+                randomness: randomness, logger: logger)
         } catch {
             try await store.close()
             throw error
         }
         openFiles = OpenFiles.shares(
-            transfers: configuration.transfers.map { 2 * $0 } ?? Cloud.transferCapacity)
+            transfers: configuration.transfers.map { 2 * $0 } ?? Cloud.transferCapacity,
+            filesPerTransfer: configuration.assets.filesPerTransfer)
         cloud = CloudServices(
             store: store,
             secret: secret,
-            assets: try folder.openAssets(
-                of: configuration.nodeName, rootKey: rootKey, logger: logger),
+            assets: assets,
             rootKey: rootKey,
             limits: configuration.limits,
             push: configuration.push,

@@ -18,7 +18,7 @@ struct MigrateCommand: AsyncParsableCommand {
             One of the two is a data folder, the other a database of PostgreSQL \
             (postgres://USER@HOST/DATABASE). Everything is copied and compared: users, tokens, records, \
             subscriptions and what is still to be pushed, with the same change tokens, so that apps notice \
-            nothing but the pause. The root key and the files of records stay in the data folder.
+            nothing but the pause. The root key and the files of records stay where they are.
 
             A migration that was interrupted goes on where it was when it is run again. The source stays as it \
             is, under another name, or marked, so that no server serves it any more.
@@ -102,6 +102,13 @@ struct MigrateCommand: AsyncParsableCommand {
                    tidebell serve --data \(folder.path.asShellWord)
 
                 The database from before is marked as migrated. Drop it when you no longer need it.
+                """)
+            guard let bucket = DataFolder(folder).notedBucket else { break }
+            printLine(
+                """
+                The files of records are still in \(bucket). Before you start the cloud, copy what is in \
+                \(bucket)/kept/ to \(folder.path)/assets/kept/ (aws s3 sync), and remove \
+                \(folder.path)/\(DataFolder.bucketNoteName).
                 """)
         default: break
         }

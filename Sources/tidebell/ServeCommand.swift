@@ -28,7 +28,7 @@ struct ServeCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             What this server is called among the nodes: servers on one PostgreSQL database (--store) that share \
-            a data folder, behind a load balancer. Each has a name of its own; without one the server is alone.
+            a data folder or a bucket (--asset-store), behind a load balancer. Each has a name of its own; without one the server is alone.
             """, valueName: "name"))
     var nodeName: String?
 
@@ -166,6 +166,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var limits: LimitOptions
 
+    @OptionGroup(title: "Files of records in a bucket") var assetStore: AssetStoreOptions
+
     @OptionGroup(title: "Encryption") var rootKey: RootKeyOptions
 
     @OptionGroup(title: "Limits of one caller") var shares: ShareOptions
@@ -184,6 +186,11 @@ struct ServeCommand: AsyncParsableCommand {
         }
         do {
             _ = try settings()
+            if try assetStore.bucket() != nil, !data.hasDatabase {
+                throw OperatorError(
+                    "--asset-store is for a cloud whose records are in PostgreSQL, because 'tidebell backup' copies a data "
+                        + "folder and would lack the files: it needs --store.")
+            }
         } catch let error as OperatorError {
             throw ValidationError(error.description)
         }
@@ -288,6 +295,7 @@ struct ServeCommand: AsyncParsableCommand {
             data.dataFolder(
                 servedBy: nodeName.flatMap { NodeName($0) }, losslessFailover: losslessFailover
             ).stores
+        configuration.assets = try assetStore.place()
         configuration.nodeName = nodeName
         configuration.stopNotice = .seconds(stopNotice)
         configuration.host = host
@@ -371,6 +379,11 @@ struct ServeCommand: AsyncParsableCommand {
             reportError(
                 "This server is for tests (--test-controls): its clock can be moved, and records that "
                     + "are saved then keep dates in the future. Use a data folder only for tests.")
+        }
+        if case .bucket(let bucket, _) = configuration.assets,
+            let warning = PlainText.warning(reaching: bucket)
+        {
+            reportError(warning)
         }
         if configuration.tls == nil,
             let warning = PlainText.warning(

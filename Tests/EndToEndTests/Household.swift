@@ -21,6 +21,22 @@ struct Household: Sendable {
         webAuthToken = try await program.token(["user", "add", user])
     }
 
+    private init(
+        program: TidebellProgram, address: URL, apiToken: String, webAuthToken: String
+    ) {
+        self.program = program
+        self.address = address
+        self.apiToken = apiToken
+        self.webAuthToken = webAuthToken
+    }
+
+    /// The same user's devices, at another server of the cloud.
+    func at(_ other: TidebellProgram) throws -> Household {
+        Household(
+            program: other, address: try #require(URL(string: other.address)), apiToken: apiToken,
+            webAuthToken: webAuthToken)
+    }
+
     /// The port of the server.
     var port: Int { program.port }
 

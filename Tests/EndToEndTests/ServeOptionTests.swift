@@ -64,6 +64,34 @@ struct ServeOptionTests {
         #expect(error.description.contains(reason), "\(error)")
     }
 
+    @Test(
+        "A bucket beside a file of records, a bucket that is none, and one without credentials are refused",
+        arguments: [
+            (["--asset-store", "s3://files/a"], "it needs --store."),
+            (
+                ["--asset-store", "files", "--store", "postgres://none.invalid/none"],
+                "The bucket must be given as s3://BUCKET/PREFIX"
+            ),
+            (["--s3-endpoint", "https://s3.example"], "need --asset-store."),
+            (
+                ["--asset-store", "s3://files/a", "--store", "postgres://none.invalid/none"],
+                "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set"
+            ),
+        ])
+    func wrongBucket(options: [String], reason: String) async throws {
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        var program = program
+        // Neither a database nor credentials of whoever runs the tests.
+        program.environment = [
+            "HOME": program.dataFolder.path, "AWS_SHARED_CREDENTIALS_FILE": "",
+            "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "TIDEBELL_STORE": "",
+        ]
+        let error = try await #require(throws: ProcessFailure.self) {
+            _ = try await program.run(["serve"] + options)
+        }
+        #expect(error.description.contains(reason), "\(error)")
+    }
+
     @Test("M4: a start names the SQLite in use if it has the WAL-reset defect, once")
     func walResetDefect() async throws {
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }

@@ -24,8 +24,8 @@ package protocol AssetStore: Sendable {
     /// no such file.
     func contents(of asset: StoredAsset, in range: Range<Int64>) async throws -> WebResponse.Body?
 
-    /// Whether a file is where it should be, unread; called within a transaction.
-    func hasFile(of asset: StoredAsset) -> Bool
+    /// Whether a file is where it should be, unread; true where that cannot be found out.
+    func hasFile(of asset: StoredAsset) async -> Bool
 
     /// Reports to the operator that a file is not there though the store knows it.
     func reportMissing(_ asset: StoredAsset)
@@ -66,7 +66,7 @@ package struct NoAssetStore: AssetStore {
     ) async throws -> WebResponse.Body? { nil }
 
     /// Returns false.
-    package func hasFile(of asset: StoredAsset) -> Bool { false }
+    package func hasFile(of asset: StoredAsset) async -> Bool { false }
 
     /// Does nothing.
     package func reportMissing(_ asset: StoredAsset) {}

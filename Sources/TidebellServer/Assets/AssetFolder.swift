@@ -36,21 +36,12 @@ package final class AssetFolder: AssetStore {
     /// about to note them.
     private let seenOrphaned = Mutex(Set<String>())
     private let disk = DispatchQueue(label: "tidebell.assets", attributes: .concurrent)
-    private let logger: Logger
     private let rootKey: RootKey?
     private let makeName: @Sendable () -> String
     private let folders = DurableFolders()
-    private let damage = DamagedFileLog()
+    private let troubles: AssetTroubles
     /// Kept files that the store is about to note: not orphaned.
     private let arriving = Mutex(Set<String>())
-    /// What was logged for the operator, until it is over.
-    private let troubles = Mutex(Set<Trouble>())
-
-    /// What the disk or the system is in the way of.
-    private enum Trouble: String {
-        case storing = "files of records cannot be stored"
-        case opening = "files of records cannot be opened"
-    }
 
     /// Opens the folder, made if it is absent.
     ///
@@ -66,7 +57,11 @@ package final class AssetFolder: AssetStore {
         isShared = node != nil
         incoming = folder.appendingPathComponent(node.map { "incoming-\($0)" } ?? "incoming")
         self.makeName = makeName
-        self.logger = logger
+        troubles = AssetTroubles(
+            ["folder": "\(folder.path)"],
+            remedy: "'tidebell check' names the records that hold it; put it back from a backup, "
+                + "where it has the same name",
+            naming: DataFolder.keptFile, logger: logger)
         self.rootKey = rootKey
         try Self.makeFolder(folder)
         try Self.makeFolder(folder.appendingPathComponent("kept"))
@@ -105,38 +100,13 @@ package final class AssetFolder: AssetStore {
             asset.key = key?.wrapped
             let kept = try await keep(asset)
             if kept?.file != name { try await remove([name]) }
-            troubles.withLock { _ = $0.remove(.storing) }
+            troubles.end(.storing)
             return kept
         } catch {
             unlink(incoming)
-            throw refusal(error)
+            throw troubles.refusal(error)
         }
     }
-
-    /// Returns the error for the client of a full or failing disk, and logs it for the operator
-    /// once until a file comes through again.
-    private func refusal(_ error: any Error) -> any Error {
-        guard let error = error as? DiskError, error.mayPass else { return error }
-        logOnce(of: .storing, error)
-        return WireError(
-            .tryAgainLater,
-            error.isOutOfSpace
-                ? "the server has no room for files now" : "the server cannot store files now",
-            retryAfter: Self.fullRetryAfter
-        )
-    }
-
-    private func logOnce(of trouble: Trouble, _ error: DiskError) {
-        guard troubles.withLock({ $0.insert(trouble).inserted }) else { return }
-        logger.warning(
-            "\(trouble.rawValue)", metadata: ["folder": "\(folder.path)", "error": "\(error)"]
-        )
-    }
-
-    /// Seconds that a client should wait while the disk is full.
-    private static let fullRetryAfter = 60.0
-    /// Seconds that a client should wait while too many files are open.
-    private static let shortRetryAfter = 5.0
 
     // MARK: Going
 
@@ -144,7 +114,7 @@ package final class AssetFolder: AssetStore {
         of asset: StoredAsset, in range: Range<Int64>
     ) async throws -> WebResponse.Body? {
         guard let open = try await open(asset, toRead: range) else { return nil }
-        let (disk, damage, logger) = (disk, damage, logger)
+        let (disk, troubles) = (disk, troubles)
         return .file(length: range.upperBound - range.lowerBound) { writer in
             var offset = range.lowerBound
             while offset < range.upperBound {
@@ -154,7 +124,7 @@ package final class AssetFolder: AssetStore {
                     piece = try await disk.run { [offset] in try open.read(count, at: offset) }
                 } catch {
                     // The answer has begun: all that is left is to break it off.
-                    damage.report(asset.file, "\(error)", to: logger)
+                    troubles.reportDamage(of: asset.file, "\(error)")
                     throw error
                 }
                 offset += Int64(piece.count)
@@ -163,7 +133,7 @@ package final class AssetFolder: AssetStore {
         }
     }
 
-    package func hasFile(of asset: StoredAsset) -> Bool {
+    package func hasFile(of asset: StoredAsset) async -> Bool {
         // A file that cannot be looked at is not known to be lost.
         access(location(of: asset.file).path, F_OK) == 0 || errno != ENOENT
     }
@@ -179,7 +149,7 @@ package final class AssetFolder: AssetStore {
         let path = location(of: asset.file).path
         do {
             guard StoredAsset.isPlainName(asset.file) else { throw DamagedFile.otherName }
-            let frames = try frames(of: asset)
+            let frames = try asset.frames(under: rootKey)
             let file = try await onDisk { () -> OpenFile? in
                 let open = try OpenFile(path: path, size: asset.size, frames: frames)
                 if let open, !range.isEmpty {
@@ -189,7 +159,7 @@ package final class AssetFolder: AssetStore {
                 }
                 return open
             }
-            troubles.withLock { _ = $0.remove(.opening) }
+            troubles.end(.opening)
             return file
         } catch {
             throw failure(error, reading: asset.file)
@@ -198,31 +168,11 @@ package final class AssetFolder: AssetStore {
 
     /// Returns the error for a client whose file cannot be read, and logs it for the operator once.
     func failure(_ error: any Error, reading file: String) -> WireError {
-        if let error = error as? DiskError, error.isShortage {
-            logOnce(of: .opening, error)
-            return WireError(
-                .tryAgainLater, "the server has too many files open now",
-                retryAfter: Self.shortRetryAfter
-            )
-        }
-        damage.report(file, "\(error)", to: logger)
-        return WireError(
-            .internalError,
-            "the server cannot read the file; its operator finds what is damaged with "
-                + "'tidebell check'"
-        )
-    }
-
-    private func frames(of asset: StoredAsset) throws -> FileFrames? {
-        guard let wrapped = asset.key else { return nil }
-        guard let key = try? rootKey?.fileKey(wrapped, of: asset.file) else {
-            throw DamagedFile.otherKey
-        }
-        return FileFrames(key: key)
+        troubles.failure(error, reading: file)
     }
 
     package func reportMissing(_ asset: StoredAsset) {
-        damage.report(asset.file, "it is missing", to: logger)
+        troubles.reportDamage(of: asset.file, "it is missing")
     }
 
     /// Removes files, or leaves them orphaned while a backup copies.

@@ -7,7 +7,17 @@ final class DamagedFileLog: Sendable {
     /// The most files that are remembered; beyond, all are forgotten and may be named again.
     static let capacity = 1000
 
+    /// Where a file is.
+    private let name: @Sendable (String) -> String
     private let reported = Mutex<Set<String>>([])
+
+    /// What an operator can do.
+    private let remedy: String
+
+    init(remedy: String, naming name: @escaping @Sendable (String) -> String) {
+        self.remedy = remedy
+        self.name = name
+    }
 
     /// Logs a file unless it was.
     func report(_ file: String, _ problem: String, to logger: Logger) {
@@ -17,11 +27,8 @@ final class DamagedFileLog: Sendable {
         }
         guard isNew else { return }
         logger.error(
-            """
-            a file of records is damaged or cannot be read; 'tidebell check' names the records \
-            that hold it; put it back from a backup, where it has the same name
-            """,
-            metadata: ["file": "\(DataFolder.keptFile(file))", "error": "\(problem)"]
+            "a file of records is damaged or cannot be read; \(remedy)",
+            metadata: ["file": "\(name(file))", "error": "\(problem)"]
         )
     }
 }

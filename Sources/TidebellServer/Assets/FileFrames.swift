@@ -12,7 +12,7 @@ struct FileFrames: Sendable {
     /// Bytes of every frame's content but the last one's.
     static let contentLength = 64 * 1024
     /// Bytes that a frame is longer than its content.
-    private static let tagLength = 16
+    static let tagLength = 16
 
     private let key: SymmetricKey
 
@@ -46,18 +46,23 @@ struct FileFrames: Sendable {
         let sealed = try read(
             length + Self.tagLength, number * Int64(Self.contentLength + Self.tagLength)
         )
+        let content = try open(
+            sealed, number: number, isLast: start + Int64(length) == size)
+        let skipped = Int(offset - start)
+        return Array(content[skipped..<min(length, skipped + count)])
+    }
+
+    /// Returns the content of a frame as it stands in the file; one that was changed fails.
+    func open(_ sealed: [UInt8], number: Int64, isLast: Bool) throws -> [UInt8] {
         let box = try AES.GCM.SealedBox(
-            nonce: try Self.nonce(number, isLast: start + Int64(length) == size),
-            ciphertext: sealed.prefix(length), tag: sealed.suffix(Self.tagLength)
+            nonce: try Self.nonce(number, isLast: isLast),
+            ciphertext: sealed.dropLast(Self.tagLength), tag: sealed.suffix(Self.tagLength)
         )
-        let content: [UInt8]
         do {
-            content = Array(try AES.GCM.open(box, using: key))
+            return Array(try AES.GCM.open(box, using: key))
         } catch {
             throw DamagedFile.changed
         }
-        let skipped = Int(offset - start)
-        return Array(content[skipped..<min(length, skipped + count)])
     }
 
     private static func nonce(_ number: Int64, isLast: Bool) throws -> AES.GCM.Nonce {

@@ -19,9 +19,17 @@ final class IncomingFile: @unchecked Sendable {
     private var waiting: [UInt8] = []
     private var frameCount: Int64 = 0
     private var checksum = Insecure.SHA1()
+    /// What was written, where somebody needs to know.
+    private var stored: SHA256?
+    private var storedBytes: Int64 = 0
 
     /// Creates the file, which must not exist; without `frames` it is not encrypted.
-    init(path: String, limit: Int64, frames: FileFrames? = nil) throws {
+    ///
+    /// - Parameter notesDigest: Whether the digest of what is written is needed (``finishDraft(named:)``).
+    init(
+        path: String, limit: Int64, frames: FileFrames? = nil, notesDigest: Bool = false
+    ) throws {
+        stored = notesDigest ? SHA256() : nil
         self.frames = frames
         self.path = path
         self.limit = limit
@@ -55,7 +63,34 @@ final class IncomingFile: @unchecked Sendable {
     }
 
     private func append(_ bytes: [UInt8]) throws {
+        storedBytes += Int64(bytes.count)
+        stored?.update(data: bytes)
         try bytes.withUnsafeBytes { try DurableFile.write($0, to: descriptor) }
+    }
+
+    /// Ends the file where it is, for somebody who copies it from there; it is not durable. Describes it, and what was
+    /// written of it.
+    func finishDraft(named name: String) throws -> (StoredAsset, DurableFile.Digest) {
+        try appendFrame(waiting, isLast: true)
+        try end()
+        let digest = (stored ?? SHA256()).finalize()
+        return (
+            description(named: name),
+            DurableFile.Digest(bytes: storedBytes, sha256: Hex.text(Array(digest)))
+        )
+    }
+
+    private func end() throws {
+        let closing = descriptor
+        descriptor = -1
+        guard close(closing) == 0 else { throw DiskError("close") }
+    }
+
+    private func description(named name: String) -> StoredAsset {
+        StoredAsset(
+            content: AssetContent(rawValue: Hex.text(Array(content.finalize()))),
+            file: name, size: size, checksum: FileChecksum.text(ofDigest: checksum.finalize())
+        )
     }
 
     /// Makes the file durable under its final name and describes it.
@@ -66,9 +101,7 @@ final class IncomingFile: @unchecked Sendable {
     {
         try appendFrame(waiting, isLast: true)
         guard fsync(descriptor) == 0 else { throw DiskError("flush") }
-        let closing = descriptor
-        descriptor = -1
-        guard close(closing) == 0 else { throw DiskError("close") }
+        try end()
         let folder = location.deletingLastPathComponent()
         try folders.make(folder.path)
         try Self.reserve(location.path)
@@ -80,10 +113,7 @@ final class IncomingFile: @unchecked Sendable {
         }
         // The name is durable only with its folder.
         try DurableFile.flush(folder)
-        return StoredAsset(
-            content: AssetContent(rawValue: Hex.text(Array(content.finalize()))),
-            file: name, size: size, checksum: FileChecksum.text(ofDigest: checksum.finalize())
-        )
+        return description(named: name)
     }
 
     /// Takes the name, which must be free, by an empty file; `rename` alone would replace

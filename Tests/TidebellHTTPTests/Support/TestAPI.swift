@@ -34,7 +34,7 @@ final class TestAPI: Sendable {
         rootKey: RootKey? = TestAPI.rootKey, shares: ShareLimits = ShareLimits(),
         logLevel: Logger.Level = .error, metrics: HTTPMetrics = HTTPMetrics(),
         metricsText: @escaping @Sendable () -> String = { "" }, allowsSignUp: Bool = true,
-        hasControls: Bool = false,
+        hasControls: Bool = false, files: FileStore = .folder,
         provider: (OpenIDProvider.Configuration, ProviderTransport)? = nil
     ) async throws {
         log = TestLog(level: logLevel)
@@ -46,7 +46,7 @@ final class TestAPI: Sendable {
             in: folder, clock, log, limits: limits, heldRequests: heldRequests, rootKey: rootKey,
             shares: shares, metrics: metrics, metricsText: metricsText,
             controls: hasControls ? TestControls { clock.advance(by: $0) } : nil,
-            provider: provider, allowsSignUp: allowsSignUp
+            provider: provider, allowsSignUp: allowsSignUp, files: files
         )
         let firstRun = try await cloud.accounts.prepareFirstRun()
         apiToken = firstRun?.apiToken ?? ""
@@ -90,16 +90,13 @@ final class TestAPI: Sendable {
         shares: ShareLimits = ShareLimits(), metrics: HTTPMetrics = HTTPMetrics(),
         metricsText: @escaping @Sendable () -> String = { "" }, controls: TestControls? = nil,
         provider: (OpenIDProvider.Configuration, ProviderTransport)? = nil,
-        allowsSignUp: Bool = true, seed: UInt64 = 1
+        allowsSignUp: Bool = true, files: FileStore = .folder, seed: UInt64 = 1
     ) throws -> CloudServices {
         let time = Time(now: { clock.instant }, clock: clock)
         return CloudServices(
             store: try TestStores.open(in: folder),
             secret: .test,
-            assets: try AssetFolder(
-                folder.appendingPathComponent("assets"), rootKey: rootKey,
-                logger: log.logger
-            ),
+            assets: try TestFiles(files, in: folder).open(rootKey, logger: log.logger),
             rootKey: rootKey,
             limits: limits,
             time: time,

@@ -55,15 +55,26 @@ extension ReceiveAsset: AssetEndpoint {
                 writer = read.file
             } keep: { asset in
                 let now = cloud.time.now()
+                let lost = try await lostFile(of: asset.content, in: cloud)
                 return try await cloud.store.writeInSteps(for: nil) {
                     try UploadAssets.finish(
                         asset, tokenHash: upload.tokenHash, of: account, at: now,
-                        unlessKept: cloud.assets.hasFile(of:), as: $0)
+                        unlessKept: { $0.file != lost }, as: $0)
                 }
             }
         } catch is FileTooLong {
             throw WireError.assetTooLarge(length, for: upload)
         }
+    }
+
+    /// Returns the name of the kept file of this content if it is not where it should be; looked for outside of a
+    /// transaction, as it may be on another machine.
+    private static func lostFile(
+        of content: AssetContent, in cloud: Cloud
+    ) async throws -> String? {
+        let known = try await cloud.store.read { try $0.assets([content])[content] }
+        guard let known, await !cloud.assets.hasFile(of: known) else { return nil }
+        return known.file
     }
 
     private static func send(
