@@ -126,6 +126,30 @@ final class BucketTests {
         #expect(error?.cause == .strange("it is no page of a listing"))
     }
 
+    @Test(
+        "What a proxy answers in the service's place neither writes a file nor loses one",
+        arguments: [
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 18\r\n\r\n404 page not found",
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+        ])
+    func proxy(answer: String) async throws {
+        let asset = try await take([1], in: try place.open())
+        let web = try RawServer(answering: answer)
+        let files = try DataFolder(folder).openAssets(
+            by: try bucket.client(at: web.url().absoluteString), of: nil, rootKey: TestAPI.rootKey,
+            logger: log.logger)
+        let error = await #expect(throws: WireError.self) {
+            _ = try await self.take([2], in: files)
+        }
+        #expect(error?.code == .tryAgainLater)
+        #expect(await files.hasFile(of: asset))
+        guard answer.contains("404") else { return }
+        let other = await #expect(throws: WireError.self) {
+            _ = try await files.contents(of: asset, in: 0..<1)
+        }
+        #expect(other?.code == .tryAgainLater)
+    }
+
     /// A start that is refused.
     struct Refused: Sendable, CustomTestStringConvertible {
         var testDescription: String

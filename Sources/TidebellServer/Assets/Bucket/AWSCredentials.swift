@@ -56,16 +56,16 @@ package final class AWSCredentialsSource: Sendable, CustomStringConvertible {
     /// The credentials that were found last.
     var current: AWSCredentials { found.withLock(\.self) }
 
-    /// Reads a file again, which others write who renew credentials; whether it has other ones now.
-    func lookAgain() -> Bool {
+    /// Reads a file again, which others write who renew credentials; whether there are others now than those that were
+    /// used.
+    func lookAgain(after used: AWSCredentials) -> Bool {
+        if current != used { return true }
         // What cannot be read now is no reason to forget what is there.
         guard case .file(let file, let profile) = place,
             let now = try? Self.read(file, profile: profile)
         else { return false }
-        return found.withLock { before in
-            defer { before = now }
-            return before != now
-        }
+        found.withLock { $0 = now }
+        return now != used
     }
 
     /// Where they are from.

@@ -18,8 +18,8 @@ import TidebellWire
 /// stops a node leaves a file that is thrown away when it starts again, or a file that the store does not know.
 package final class AssetBucket: AssetStore {
     /// How old, by the service's clock, a file must be to be removed where the store does not know it: a node may be about to
-    /// note it.
-    package static let orphanAge = Duration.seconds(3600)
+    /// note it, however long that waits.
+    package static let orphanAge = Duration.seconds(24 * 3600)
     /// Requests at a time that remove files.
     private static let removals = 8
     /// Seconds that a client should wait while the service does not answer, or refuses.
@@ -183,8 +183,16 @@ package final class AssetBucket: AssetStore {
         let prefix = client.place.key("kept/")
         var count = 0
         var token: String?
+        var lastKey = ""
         repeat {
             let (page, now) = try await client.page(prefix, after: token)
+            // Otherwise it would have no end.
+            let end = page.objects.last?.key ?? ""
+            guard page.next == nil || lastKey.utf8.lexicographicallyPrecedes(end.utf8) else {
+                throw client.failure(
+                    of: .init(method: .GET), .strange("its pages do not ascend"))
+            }
+            lastKey = end
             let limit = now.advanced(by: .zero - orphanAge)
             // Only what has a key as given here: others may have put something else beside it.
             let old = page.objects.compactMap { object -> String? in

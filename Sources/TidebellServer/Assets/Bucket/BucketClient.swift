@@ -95,7 +95,12 @@ final class BucketClient: Sendable {
     func put(_ content: Content, at key: String, onlyIfAbsent: Bool = false) async throws {
         var call = Call(method: .PUT, key: key, content: content)
         if onlyIfAbsent { call.headers.append(("if-none-match", "*")) }
-        try await finish(try await send(call))
+        let answer = try await send(call)
+        // What else answers in the service's place, such as a proxy, has written nothing.
+        guard answer?.headers.contains(name: "ETag") == true else {
+            throw failure(of: call, .strange("it does not say that the object was written"))
+        }
+        await finish(answer)
     }
 
     /// Returns a part of an object, or all of it; nil where there is none.
@@ -114,18 +119,20 @@ final class BucketClient: Sendable {
         return try await collect(answer, upTo: limit, of: call)
     }
 
-    /// Returns how many bytes an object has; nil where there is none.
+    /// Returns how many bytes an object has; nil where a listing has none of that key. Not by HEAD: its answer has no
+    /// body, and so does not tell whether it is the service that finds nothing or a proxy.
     func length(of key: String) async throws -> Int64? {
-        let call = Call(method: .HEAD, key: key)
-        guard let answer = try await send(call) else { return nil }
-        guard let length = answer.headers.first(name: "Content-Length").flatMap({ Int64($0) })
-        else { throw failure(of: call, .strange("it has no length")) }
-        return length
+        let (page, _) = try await page(key, limit: 1)
+        guard let object = page.objects.first(where: { $0.key == key }) else { return nil }
+        guard let bytes = object.bytes else {
+            throw failure(of: Call(method: .GET, key: key), .strange("it has no length"))
+        }
+        return bytes
     }
 
     /// Removes an object, also one that is not there.
     func remove(_ key: String) async throws {
-        try await finish(try await send(Call(method: .DELETE, key: key)))
+        await finish(try await send(Call(method: .DELETE, key: key)))
     }
 
     /// Returns a page of the objects whose keys begin with a prefix, and the moment by the service's clock.
@@ -145,7 +152,8 @@ final class BucketClient: Sendable {
             decoding: try await collect(answer, upTo: Self.mostPageBytes, of: call), as: UTF8.self)
         guard let page = BucketPage(text), page.next == nil || page.next != token, page.next != ""
         else { throw failure(of: call, .strange("it is no page of a listing")) }
-        return (page, now ?? time.now())
+        guard let now else { throw failure(of: call, .strange("it has no date")) }
+        return (page, now)
     }
 
     // MARK: Requests
@@ -163,12 +171,13 @@ final class BucketClient: Sendable {
     private func send(_ call: Call) async throws -> HTTPClientResponse? {
         var failures = 0
         while true {
+            let used = credentials.current
             do {
-                return try await attempt(call)
+                return try await attempt(call, with: used)
             } catch let failure as BucketFailure {
                 failures += 1
                 let mayHelp =
-                    failure.mayPass || failure.isOfCredentials && credentials.lookAgain()
+                    failure.mayPass || failure.isOfCredentials && credentials.lookAgain(after: used)
                 guard failures < Self.attempts, mayHelp else { throw failure }
                 try await pause(after: failures)
             }
@@ -181,14 +190,16 @@ final class BucketClient: Sendable {
         try await time.clock.sleep(for: wait)
     }
 
-    private func attempt(_ call: Call) async throws -> HTTPClientResponse? {
+    private func attempt(
+        _ call: Call, with credentials: AWSCredentials
+    ) async throws -> HTTPClientResponse? {
         let limit =
             Self.answerTime
             + .milliseconds(call.content.length * 1000 / Self.leastRate)
         let answer: HTTPClientResponse
         do {
             answer = try await Self.client.execute(
-                signed(call), timeout: TimeAmount(limit))
+                signed(call, with: credentials), timeout: TimeAmount(limit))
         } catch let error as DiskError {
             // The file that is sent cannot be read.
             throw error
@@ -200,16 +211,12 @@ final class BucketClient: Sendable {
         let body = try await collect(answer, upTo: Self.mostErrorBytes, of: call)
         let cause = BucketFailure.Cause.refusal(
             status: Int(answer.status.code), body: String(decoding: body, as: UTF8.self))
-        if answer.status == .notFound, call.key != nil,
-            case .refused(_, let code, _) = cause, code == nil || code == "NoSuchKey"
-        {
-            return nil
-        }
+        // A 404 without that code may be that of a proxy, and what is to be written is not there to be missing.
+        if call.method != .PUT, case .refused(404, "NoSuchKey", _) = cause { return nil }
         throw failure(of: call, cause)
     }
 
-    private func signed(_ call: Call) -> HTTPClientRequest {
-        let credentials = credentials.current
+    private func signed(_ call: Call, with credentials: AWSCredentials) -> HTTPClientRequest {
         let moment = AWSSignature.text(of: time.now())
         let payload =
             switch call.content {
@@ -260,7 +267,7 @@ final class BucketClient: Sendable {
     }
 
     /// Reads the body of an answer that says nothing, so that its connection can be kept.
-    private func finish(_ answer: HTTPClientResponse?) async throws {
+    private func finish(_ answer: HTTPClientResponse?) async {
         // Whether it comes to its end does not matter: the status has come.
         _ = try? await answer?.body.collect(upTo: Self.mostErrorBytes)
     }

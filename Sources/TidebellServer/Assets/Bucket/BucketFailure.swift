@@ -34,7 +34,8 @@ struct BucketFailure: Error, Hashable, CustomStringConvertible {
     /// Whether other credentials may help.
     var isOfCredentials: Bool {
         guard case .refused(let status, let code, _) = cause else { return false }
-        return [401, 403].contains(status) || code == "ExpiredToken"
+        return [401, 403].contains(status)
+            || ["ExpiredToken", "InvalidToken", "TokenRefreshRequired"].contains(code)
     }
 
     /// What an operator can do, as a sentence; nil where the service may just be down.

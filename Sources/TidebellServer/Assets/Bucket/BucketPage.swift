@@ -9,6 +9,8 @@ struct BucketPage {
         var key: String
         /// When it was written, by the service's clock; nil where that is not to be understood.
         var modified: Instant?
+        /// Its length; nil where that is not to be understood.
+        var bytes: Int64?
     }
 
     let objects: [Object]
@@ -22,7 +24,8 @@ struct BucketPage {
             XMLText.first("Key", in: item).map { key in
                 Object(
                     key: key,
-                    modified: XMLText.first("LastModified", in: item).flatMap(Self.moment))
+                    modified: XMLText.first("LastModified", in: item).flatMap(Self.moment),
+                    bytes: XMLText.first("Size", in: item).flatMap { Int64($0) })
             }
         }
         next =
