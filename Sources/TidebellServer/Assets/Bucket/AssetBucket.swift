@@ -185,14 +185,8 @@ package final class AssetBucket: AssetStore {
         var token: String?
         var lastKey = ""
         repeat {
-            let (page, now) = try await client.page(prefix, after: token)
-            // Otherwise it would have no end.
-            let end = page.objects.last?.key ?? ""
-            guard page.next == nil || lastKey.utf8.lexicographicallyPrecedes(end.utf8) else {
-                throw client.failure(
-                    of: .init(method: .GET), .strange("its pages do not ascend"))
-            }
-            lastKey = end
+            let (page, now) = try await client.page(prefix, after: token, beyond: lastKey)
+            lastKey = page.objects.last?.key ?? lastKey
             let limit = now.advanced(by: .zero - orphanAge)
             // Only what has a key as given here: others may have put something else beside it.
             let old = page.objects.compactMap { object -> String? in

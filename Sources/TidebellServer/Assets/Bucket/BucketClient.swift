@@ -136,8 +136,12 @@ final class BucketClient: Sendable {
     }
 
     /// Returns a page of the objects whose keys begin with a prefix, and the moment by the service's clock.
+    ///
+    /// - Parameter lastKey: The last key of the page before. A page that does not end beyond it, and is not the last, is
+    ///   refused: otherwise there would be no end.
     func page(
-        _ prefix: String, after token: String? = nil, limit: Int = pageLength
+        _ prefix: String, after token: String? = nil, beyond lastKey: String = "",
+        limit: Int = pageLength
     ) async throws -> (page: BucketPage, now: Instant) {
         var call = Call(method: .GET)
         call.query = [
@@ -150,7 +154,9 @@ final class BucketClient: Sendable {
         let now = answer.headers.first(name: "Date").flatMap(BucketPage.headerMoment)
         let text = String(
             decoding: try await collect(answer, upTo: Self.mostPageBytes, of: call), as: UTF8.self)
-        guard let page = BucketPage(text), page.next == nil || page.next != token, page.next != ""
+        guard let page = BucketPage(text), page.next != "",
+            page.next == nil
+                || lastKey.utf8.lexicographicallyPrecedes((page.objects.last?.key ?? "").utf8)
         else { throw failure(of: call, .strange("it is no page of a listing")) }
         guard let now else { throw failure(of: call, .strange("it has no date")) }
         return (page, now)
