@@ -12,7 +12,7 @@ extension BucketClient {
     private static let markName = "tidebell-cloud"
 
     /// Tries what is needed of the bucket: writes, reads, lists and removes an object. Then marks the prefix as this
-    /// cloud's, unless it is another one's: of files that a store does not know nothing is left after an hour.
+    /// cloud's, unless it is another one's: of files that a store does not know nothing is left after a day.
     ///
     /// What an operator can put right fails with ``OperatorError``.
     func prepare(for identity: UInt64, asNode node: String?) async throws {
