@@ -89,7 +89,7 @@ struct CandidateReader {
     mutating func page(
         of entry: OutboxEntry, triggers: Set<SubscriptionTrigger>,
         ending: [StoredSubscription], limit: Int,
-        from reader: some SubscriptionReading & DeviceReading
+        from reader: some SubscriptionReading & DeviceReading & ReadingAhead
     ) throws -> Page {
         let stored = try outlines(of: entry, triggers: triggers, limit: limit, from: reader)
         let allEnded = ending + entry.endedSubscriptions
@@ -145,10 +145,14 @@ struct CandidateReader {
     }
 
     /// Finds out whom of these users a notification can reach.
-    private mutating func meet(_ owners: [UserID], in reader: some DeviceReading) throws {
+    private mutating func meet(
+        _ owners: [UserID], in reader: some DeviceReading & ReadingAhead
+    ) throws {
         let new = Set(owners).subtracting(asked)
         guard !new.isEmpty else { return }
         asked.formUnion(new)
+        // What the batch asks of them at its end: mostly these are all, and all can be reached.
+        reader.readAhead { _ = try $0.newestNotifications(of: new) }
         users.merge(try reader.reachableUsers(among: new)) { _, new in new }
     }
 

@@ -65,13 +65,24 @@ struct OutboxBatch {
     init(
         of leases: [OutboxLease],
         from reader: some OutboxReading & ZoneReading & SubscriptionReading & DeviceReading
-            & BadgeReading & NotificationLogReading & SchemaReading & UserReading,
+            & BadgeReading & NotificationLogReading & SchemaReading & UserReading & ReadingAhead,
         within bounds: PushConfiguration, goingOnFrom progress: Progress? = nil
     ) throws {
-        let outboxes = try reader.outboxes(
-            of: leases.map(\.key), limit: bounds.entriesPerPass,
-            byteLimit: bounds.changeBytesPerPass
-        )
+        func readOutboxes(from reader: some OutboxReading) throws -> [DatabaseOutbox] {
+            try reader.outboxes(
+                of: leases.map(\.key), limit: bounds.entriesPerPass,
+                byteLimit: bounds.changeBytesPerPass)
+        }
+        reader.readAhead { ahead in
+            _ = try readOutboxes(from: ahead)
+            for lease in leases {
+                _ = try ahead.database(id: lease.key)
+                _ = try ahead.allSubscriptions(
+                    in: lease.key, limit: bounds.subscriptionsReadAtOnce,
+                    byteLimit: bounds.subscriptionBytesPerPass)
+            }
+        }
+        let outboxes = try readOutboxes(from: reader)
         unneeded = outboxes.filter { $0.entries.isEmpty && !$0.mayHaveMore }
             .map { ($0.database, $0.version.done) }
         let waiting = outboxes.filter { !$0.entries.isEmpty || $0.mayHaveMore }

@@ -29,13 +29,15 @@ struct PassCommit: Sendable {
             "a pass processes changes of databases that it holds"
         )
         // Nothing is written here: it is found out what may be notified.
+        let users = Set(notifications.map(\.notification.user))
         let (held, reachable) = try steps.write(.looking) { transaction in
-            (
+            transaction.readAhead { _ = try $0.reachableUsers(among: users) }
+            return (
                 Set(
                     try batch.held.filter { try transaction.holds($0.lease, at: $0.version) }
                         .map(\.lease.key)
                 ),
-                try transaction.reachableUsers(among: Set(notifications.map(\.notification.user)))
+                try transaction.reachableUsers(among: users)
             )
         }
         var logged = Logged()
@@ -65,8 +67,13 @@ struct PassCommit: Sendable {
         var appended = [Appended?](repeating: nil, count: notifications.count)
         for user in users {
             let indices = positions[user] ?? []
+            let ids = Set(indices.map { notifications[$0].notification.notificationID })
             let (end, own) = try steps.write(.user(user)) { transaction in
-                (
+                transaction.readAhead { ahead in
+                    _ = try ahead.badges(of: [user])
+                    _ = try ahead.notificationSequences(ids, of: user)
+                }
+                return (
                     try transaction.newestNotifications(of: [user])[user],
                     try append(
                         indices.map { notifications[$0] }, of: user, in: transaction,

@@ -27,7 +27,7 @@ extension PushPipeline {
     /// Gives leases back after a pass: whoever comes next may claim the databases, but those
     /// that could not be read wait.
     func giveBack(
-        _ leases: [OutboxLease], _ batch: OutboxBatch, after plan: PassPlan? = nil
+        _ leases: [OutboxLease], _ batch: OutboxBatch, after plan: PassPlan?
     ) async {
         // Without a plan nothing was processed: those that have entries all the same wait.
         let stuck =

@@ -101,17 +101,24 @@ package final class PushPipeline: Service {
             try Task.checkCancellation()
             let (claimed, batch) = try await claim()
             guard !claimed.leases.isEmpty else { return .nothing(claimed.nextVesting) }
-            let logged: Logged
+            let passed: Passed
             do {
-                logged = try await work(on: claimed.leases, with: batch)
+                passed = try await work(on: claimed.leases, with: batch)
             } catch {
                 return try await fail(claimed.leases, error)
             }
             // The notifications are in the log: what fails from here on is no failed pass.
-            try await reached(.committed)
-            publish(logged)
+            do {
+                try await reached(.committed)
+            } catch {
+                await giveBack(claimed.leases, passed.batch, after: passed.plan)
+                throw error
+            }
+            // Before the leases are given back, which nobody waits for but other pipelines.
+            publish(passed.logged)
+            await giveBack(claimed.leases, passed.batch, after: passed.plan)
             try await reached(.published)
-            return .done(logged.notifications.count)
+            return .done(passed.logged.notifications.count)
         }
     }
 
@@ -127,20 +134,25 @@ package final class PushPipeline: Service {
         }
     }
 
+    /// What a pass came to.
+    private struct Passed {
+        var batch: OutboxBatch
+        /// Nil where there was nothing to do.
+        var plan: PassPlan?
+        var logged = Logged()
+    }
+
     /// All stages up to the commit, over what was read with the claim.
     private func work(
         on leases: [OutboxLease], with claimed: OutboxBatch?
-    ) async throws -> Logged {
+    ) async throws -> Passed {
         // A read of its own is tried again where a damaged page can be mended, and has the error.
         let batch = if let claimed { claimed } else { try await read(leases) }
         note(batch)
         try await reached(.read)
         try Task.checkCancellation()
         try await remove(batch.unneeded)
-        guard var plan = try match(batch) else {
-            await giveBack(leases, batch)
-            return Logged()
-        }
+        guard var plan = try match(batch) else { return Passed(batch: batch) }
         try await reached(.matched)
         try Task.checkCancellation()
         coalesce(&plan)
@@ -149,8 +161,7 @@ package final class PushPipeline: Service {
         try await reached(.built)
         let logged = try await commit(notifications, plan, batch)
         failing.notified(plan.touched)
-        await giveBack(leases, batch, after: plan)
-        return logged
+        return Passed(batch: batch, plan: plan, logged: logged)
     }
 }
 

@@ -63,6 +63,11 @@ extension StoreConformance {
                     try transaction.notificationSequences(["a", "c", "d", "no"], of: .anna)
                         == ["a": log[0].sequence, "c": log[2].sequence]
                 )
+                #expect(
+                    try transaction.notificationSequences(
+                        ["a", "c"], of: .anna, after: log[0].sequence)
+                        == ["c": log[2].sequence]
+                )
                 #expect(try transaction.notificationSequences([], of: .anna) == [:])
                 let gone = NotificationSequence(rawValue: .max)
                 try transaction.markNotificationsRead(

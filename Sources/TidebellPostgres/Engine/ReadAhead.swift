@@ -123,7 +123,11 @@ final class AheadConnection: SQLConnection {
 
     var lastInsertedID: Int64 { 0 }
     func lastNumber(of table: String) throws -> Int64 { throw NotAhead() }
+    func lastNumberExpression(of table: String) throws -> String {
+        try base.lastNumberExpression(of: table)
+    }
     func takeNumbers(_ count: Int, of table: String) throws -> [Int64] { throw NotAhead() }
+    var indexesNotificationIDs: Bool { true }
     func hasTable(_ name: String) throws -> Bool { true }
     func isOwn(_ error: any Error) -> Bool { base.isOwn(error) }
     func isDamage(_ error: any Error) -> Bool { base.isDamage(error) }

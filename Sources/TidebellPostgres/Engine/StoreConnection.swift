@@ -208,12 +208,17 @@ final class StoreConnection: SQLConnection {
     }
 
     func lastNumber(of table: String) throws -> Int64 {
-        let sequence = try Self.sequence(of: table)
         var number: Int64 = 0
-        try connection.rows(
-            "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM \(sequence)"
-        ) { number = $0.int(0) }
+        try connection.rows("SELECT \(lastNumberExpression(of: table))") { number = $0.int(0) }
         return number
+    }
+
+    func lastNumberExpression(of table: String) throws -> String {
+        try Self.lastNumberExpression(of: table)
+    }
+
+    static func lastNumberExpression(of table: String) throws -> String {
+        "(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM \(try sequence(of: table)))"
     }
 
     func takeNumbers(_ count: Int, of table: String) throws -> [Int64] {
@@ -232,6 +237,9 @@ final class StoreConnection: SQLConnection {
         }
         return sequence
     }
+
+    /// Nodes look for each notification, which another may have appended.
+    var indexesNotificationIDs: Bool { true }
 
     /// All tables are made at once.
     func hasTable(_ name: String) throws -> Bool { true }

@@ -24,6 +24,9 @@ final class SharedLeases: OutboxLeases {
     static let longestStandstill = Duration.seconds(5)
     /// A claim that waited for less is as good as one of this moment.
     static let shortestWait = Duration.seconds(2)
+    /// Entries of a queue that others hold, and that may stand before the first that nobody does: where there are
+    /// more, a claim asks once more.
+    private static let expectedHeld = 64
     private static let outboxQueue = "outbox"
 
     private let pool: PostgresPool
@@ -41,8 +44,8 @@ final class SharedLeases: OutboxLeases {
         self.elapsed = elapsed
     }
 
-    func holds(_ lease: OutboxLease, in transaction: SQLTransaction) throws -> Bool {
-        try transaction.connection.first(
+    func holds(_ lease: OutboxLease, on connection: any SQLConnection) throws -> Bool {
+        try connection.first(
             "SELECT 1 FROM queue_lease WHERE queue = ? AND entry = ? AND holder = ?",
             Self.outboxQueue, Self.entry(lease.key), lease.holder.text
         ) { _ in true } ?? false
@@ -68,7 +71,7 @@ final class SharedLeases: OutboxLeases {
     private func claim<Key: Hashable & Sendable>(
         _ claim: LeaseClaim, in queue: String, givesFailedAlone: Bool,
         naming entry: @escaping @Sendable (Key) -> String,
-        waiting: @escaping @Sendable (SQLReader, _ limit: Int) throws -> [Key]
+        waiting: @escaping @Sendable (any StoreReader, _ limit: Int) throws -> [Key]
     ) async throws -> ClaimedLeases<Key> {
         let asked = elapsed()
         return try await pool.run(.write) { [self] connection in
@@ -78,7 +81,7 @@ final class SharedLeases: OutboxLeases {
                 let claim = claim.later(by: elapsed() - asked)
                 while true {
                     // All that are held may stand before the first that is not.
-                    let limit = claim.limit + table.entries.count
+                    let limit = claim.limit + max(table.entries.count, Self.expectedHeld)
                     let keys = try waiting(reader, limit)
                     let isWhole = keys.count < limit
                     let byEntry = Dictionary(
@@ -93,14 +96,21 @@ final class SharedLeases: OutboxLeases {
                         }, nextVesting: claimed.nextVesting)
                 }
             }
+            // Goes along with the look at what is held.
+            func ask() {
+                let reader = AheadReader(AheadConnection(store))
+                _ = try? waiting(reader, claim.limit + Self.expectedHeld)
+            }
             // That there is nothing, or that others hold all of it, is seen without the lock: what they give back
             // they look for once more themselves.
+            ask()
             let known = try entries(of: queue, only: nil, on: store)
             var seen = table(known, of: queue, givesFailedAlone)
             let found = try claimed(in: &seen)
             // What failed and left its queue is forgotten, so that what comes next does not wait.
             if found.leases.isEmpty, seen.entries == known { return found }
-            return try change(queue, on: connection, store, givesFailedAlone, claimed)
+            store.forgetFailure()
+            return try change(queue, asking: ask, on: connection, store, givesFailedAlone, claimed)
         }
     }
 
@@ -138,8 +148,11 @@ final class SharedLeases: OutboxLeases {
     // MARK: - The table
 
     /// Changes what is known of a queue's entries, or of some of them, alone, and commits.
+    ///
+    /// - Parameter ask: Sends ahead what the body reads.
     private func change<Result>(
-        _ queue: String, only some: [String]? = nil, on connection: PostgresConnection,
+        _ queue: String, only some: [String]? = nil, asking ask: () -> Void = {},
+        on connection: PostgresConnection,
         _ store: StoreConnection, _ givesFailedAlone: Bool,
         _ body: (inout LeaseTable<String>) throws -> Result
     ) throws -> Result {
@@ -151,6 +164,7 @@ final class SharedLeases: OutboxLeases {
         // Queues whose names have one hash wait for each other, no more.
         connection.enqueue(
             "SELECT pg_advisory_xact_lock($1)", [.int64(ScopeLocks.key("queue", queue))])
+        ask()
         let before = try entries(of: queue, only: some, on: store)
         var table = table(before, of: queue, givesFailedAlone)
         let result = try body(&table)

@@ -14,7 +14,7 @@ import TidebellPostgresClient
 /// U+0000, which PostgreSQL's texts cannot hold.
 enum PostgresSchema {
     /// The version of the tables that this code reads and writes.
-    static let version: Int64 = 2
+    static let version: Int64 = 3
     /// The oldest version whose code can serve these tables, beside newer ones: a node at a time is upgraded.
     static let oldestCode: Int64 = 2
 
@@ -102,14 +102,21 @@ enum PostgresSchema {
         CREATE INDEX finished_visit_end ON finished_visit (ends_at);
         """
 
+    /// By which nodes find notifications that another has appended.
+    private static let notificationIDs = """
+        CREATE INDEX notification_named ON notification ("user", notification_id);
+        """
+
     /// What makes the tables of each version, from 2 on, of those before it.
     ///
     /// A step that nodes of the version before cannot live with raises ``oldestCode``; whatever else is to go
     /// (a column, a table) goes a version later, when nobody reads it any more.
-    private static let steps: [Int64: String] = [2: nodes]
+    private static let steps: [Int64: String] = [2: nodes, 3: notificationIDs]
 
     /// All that makes an empty store, one statement after the other.
-    static var statements: [String] { [own, databases, users, nodes].flatMap(statements(in:)) }
+    static var statements: [String] {
+        [own, databases, users, nodes, notificationIDs].flatMap(statements(in:))
+    }
 
     private static func statements(in text: String) -> [String] {
         // No text of ours has one inside.

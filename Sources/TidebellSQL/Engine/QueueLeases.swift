@@ -73,7 +73,7 @@ package final class Leases<Key: Hashable & Sendable>: Sendable {
 }
 
 extension QueueLeases: OutboxLeases {
-    package func holds(_ lease: OutboxLease, in transaction: SQLTransaction) -> Bool {
+    package func holds(_ lease: OutboxLease, on connection: any SQLConnection) -> Bool {
         outboxes.holds(lease.key, lease.holder)
     }
 }

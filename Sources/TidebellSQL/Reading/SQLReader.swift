@@ -18,9 +18,26 @@ extension SQLReading {
     package func note(_ record: StoredRecord) throws {}
 
     package func readAhead(_ reads: (any StoreReader) throws -> Void) {
+        sendAhead { try reads($0) }
+    }
+
+    /// The same, for what the engines alone read.
+    func sendAhead(_ reads: (AheadReader) throws -> Void) {
         guard let ahead = connection.ahead else { return }
         // Where it cannot guess what comes next, that is read when it is asked for.
         try? reads(AheadReader(ahead))
+    }
+
+    /// Whether any webhook is to be told of notifications.
+    func hasWebhooks() throws -> Bool { try hasRow("webhook", by: "id") }
+
+    /// Whether any device has a push token.
+    func hasPushTargets() throws -> Bool { try hasRow("push_token_device", by: "device") }
+
+    /// Whether a table has a row, which its greatest value in a column with an index shows.
+    private func hasRow(_ table: StaticString, by column: StaticString) throws -> Bool {
+        try connection.first("SELECT max(\(column)) IS NOT NULL FROM \(table)") { $0.int(0) == 1 }
+            ?? false
     }
 }
 

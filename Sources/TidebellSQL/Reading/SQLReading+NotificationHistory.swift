@@ -18,22 +18,44 @@ extension SQLReading {
     }
 
     package func notificationSequences(
-        _ ids: Set<String>, of user: UserID
+        _ ids: Set<String>, of user: UserID, after position: NotificationSequence
     ) throws -> [String: NotificationSequence] {
+        guard !connection.indexesNotificationIDs else {
+            sendAhead { ahead in
+                for id in ids { _ = try ahead.notificationSequence(id, of: user) }
+            }
+            var found: [String: NotificationSequence] = [:]
+            for id in ids {
+                guard let known = try notificationSequence(id, of: user), known > position else {
+                    continue
+                }
+                found[id] = known
+            }
+            return found
+        }
         var found: [String: NotificationSequence] = [:]
         guard !ids.isEmpty else { return found }
         try connection.each(
             """
             SELECT notification_id, sequence FROM notification
-            WHERE user = ? ORDER BY sequence DESC
+            WHERE user = ? AND sequence > ? ORDER BY sequence DESC
             """,
-            user
+            user, position
         ) { columns in
             let id = columns.text(0)
             if ids.contains(id) { found[id] = try columns.value(1) }
             return found.count < ids.count
         }
         return found
+    }
+
+    fileprivate func notificationSequence(
+        _ id: String, of user: UserID
+    ) throws -> NotificationSequence? {
+        try connection.first(
+            "SELECT max(sequence) FROM notification WHERE user = ? AND notification_id = ?", user,
+            id
+        ) { $0.isNull(0) ? nil : try $0.value(0) } ?? nil
     }
 }
 

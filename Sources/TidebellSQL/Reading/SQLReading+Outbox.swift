@@ -12,15 +12,16 @@ package enum IdleDatabases {
 
 extension SQLReading {
     package func queuedDatabases(limit: Int) throws -> [DatabaseID] {
+        let last = try connection.lastNumberExpression(of: "outbox")
         do {
             return try connection.rows(
                 """
                 SELECT database FROM outbox_queue WHERE EXISTS (
                     SELECT 1 FROM outbox INDEXED BY outbox_database
                     WHERE outbox.database = outbox_queue.database AND outbox.id > outbox_queue.done
-                ) OR done < ? ORDER BY turn LIMIT ?
+                ) OR done < \(last) - ? ORDER BY turn LIMIT ?
                 """,
-                try connection.lastNumber(of: "outbox") - IdleDatabases.entriesUntilRemoval, limit
+                IdleDatabases.entriesUntilRemoval, limit
             ) { try $0.value(0) }
         } catch  where connection.isDamage(error) {
             // Which database has the damaged page shows when the changes of each are read: one that

@@ -46,8 +46,12 @@ package protocol SQLConnection: AnyObject {
 
     /// The number that a table gave last, even if its row is gone; 0 before the first.
     func lastNumber(of table: String) throws -> Int64
+    /// The same number, as an expression for a statement: it needs no look of its own.
+    func lastNumberExpression(of table: String) throws -> String
     /// Takes so many numbers of a table's, and returns them in ascending order.
     func takeNumbers(_ count: Int, of table: String) throws -> [Int64]
+    /// Whether the log of notifications has an index of their IDs.
+    var indexesNotificationIDs: Bool { get }
     /// Whether the store has a table: a copy of an older version may lack some.
     func hasTable(_ name: String) throws -> Bool
 

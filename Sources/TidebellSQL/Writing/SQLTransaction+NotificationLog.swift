@@ -8,18 +8,31 @@ extension SQLTransaction {
         var appended: [StoredNotification] = []
         // Of a log that ends where its caller saw it end nothing is looked for but what is here
         // twice: each look reads all that was appended before.
-        let newest = try newestNotifications(of: Set(notifications.map(\.user)))
+        let users = Set(notifications.map(\.user))
+        sendAhead { ahead in
+            _ = try ahead.newestNotifications(of: users)
+            _ = try ahead.hasWebhooks()
+            _ = try ahead.hasPushTargets()
+        }
+        let newest = try newestNotifications(of: users)
+        let known = try Dictionary(grouping: notifications, by: \.user).mapValues { own in
+            let end = ends[own[0].user] ?? .start
+            guard newest[own[0].user] ?? .start > end else { return [:] }
+            return try notificationSequences(
+                Set(own.map(\.notificationID)), of: own[0].user, after: end)
+        }
         var ids: Set<String> = []
         var numbers = try numbersTakenAhead(notifications.count)[...]
         let all = try notifications.map { notification in
             var notification = notification
             let user = notification.user
-            let end = ends[user] ?? .start
             let isFirst = ids.insert(notification.notificationID).inserted
-            if !isFirst || newest[user] ?? .start > end,
-                let known = try sequence(of: notification, after: end)
-            {
-                notification.sequence = known
+            let sequence =
+                isFirst
+                ? known[user]?[notification.notificationID]
+                : try notificationSequences([notification.notificationID], of: user).values.first
+            if let sequence {
+                notification.sequence = sequence
                 return notification
             }
             let own = try numbers.popFirst() ?? ownNumbers(1, of: user)?.first
@@ -69,16 +82,6 @@ extension SQLTransaction {
         // What is noted beside the store knows the greatest number of all only.
         hasQuietChange = true
         return (0..<Int64(count)).map { first + $0 * NotificationNumbers.step }
-    }
-
-    /// Where a notification stands already, after a position of the log.
-    private func sequence(
-        of notification: StoredNotification, after position: NotificationSequence
-    ) throws -> NotificationSequence? {
-        try connection.first(
-            "SELECT sequence FROM notification WHERE user = ? AND sequence > ? AND notification_id = ?",
-            notification.user, position, notification.notificationID
-        ) { try $0.value(0) }
     }
 
     private func removeReplaced(by notification: StoredNotification) throws {

@@ -6,12 +6,9 @@ extension SQLTransaction {
     package func holds(_ lease: OutboxLease, at version: OutboxVersion) throws -> Bool {
         // What was claimed may have been processed by a commit that a snapshot of before
         // does not show: the position in the queue knows.
-        guard try leases?.holds(lease, in: self) == true else { return false }
-        return try connection.first(
-            "SELECT 1 FROM outbox_queue WHERE database = ? AND done = ? AND turn = ?",
-            lease.key, try connection.numbering().outboxes.row(of: version.done, in: lease.key),
-            version.turn
-        ) { _ in true } ?? false
+        sendAhead { _ = try $0.isAt(version, lease.key) }
+        guard try leases?.holds(lease, on: connection) == true else { return false }
+        return try isAt(version, lease.key)
     }
 
     package func appendOutbox(_ entries: [OutboxEntry]) throws {
@@ -81,36 +78,68 @@ extension SQLTransaction {
     ///
     /// One that has nothing pending any more may stay (``IdleDatabases``).
     private func move(_ database: DatabaseID, to entry: Int64) throws {
-        let pointer = try connection.first(
-            "SELECT done, turn FROM outbox_queue WHERE database = ?", database
-        ) { (done: $0.int(0), turn: $0.int(1)) }
-        guard let (done, turn) = pointer else { return }
-        let hasMore = try connection.first(
-            """
-            SELECT 1 FROM outbox INDEXED BY outbox_database WHERE database = ? AND id > ? LIMIT 1
-            """,
-            database, max(done, entry)
-        ) { _ in true }
-        if hasMore != true {
+        sendAhead { ahead in
+            _ = try ahead.pointer(of: database)
+            _ = try ahead.hasEntry(after: entry, in: database)
+            _ = try ahead.isQueueShort()
+            _ = try ahead.isLast(database)
+        }
+        guard let done = try pointer(of: database) else { return }
+        let hasMore = try hasEntry(after: max(done, entry), in: database)
+        if !hasMore {
             guard done < entry, try isQueueShort() else {
                 try connection.run("DELETE FROM outbox_queue WHERE database = ?", database)
                 return
             }
         }
         guard done < entry else { return }
-        let isLast =
-            try connection.first(
-                "SELECT 1 FROM outbox_queue WHERE turn > ? LIMIT 1", turn
-            ) { _ in true } == nil
         // The last one has that turn already, and the index of turns is not written to.
-        let newTurn = isLast ? "" : ", turn = \(Self.lastTurn)"
+        let newTurn = try isLast(database) ? "" : ", turn = \(Self.lastTurn)"
         try connection.run(
             "UPDATE outbox_queue SET done = ?2\(newTurn) WHERE database = ?1", database, entry)
     }
+}
 
-    private func isQueueShort() throws -> Bool {
+extension SQLReading {
+    /// Whether a database stands in the queue as it was read.
+    fileprivate func isAt(_ version: OutboxVersion, _ database: DatabaseID) throws -> Bool {
+        try connection.first(
+            "SELECT 1 FROM outbox_queue WHERE database = ? AND done = ? AND turn = ?",
+            database, try connection.numbering().outboxes.row(of: version.done, in: database),
+            version.turn
+        ) { _ in true } ?? false
+    }
+
+    /// How far a database of the queue is processed.
+    fileprivate func pointer(of database: DatabaseID) throws -> Int64? {
+        try connection.first("SELECT done FROM outbox_queue WHERE database = ?", database) {
+            $0.int(0)
+        }
+    }
+
+    fileprivate func hasEntry(after entry: Int64, in database: DatabaseID) throws -> Bool {
+        try connection.first(
+            """
+            SELECT 1 FROM outbox INDEXED BY outbox_database WHERE database = ? AND id > ? LIMIT 1
+            """,
+            database, entry
+        ) { _ in true } ?? false
+    }
+
+    fileprivate func isQueueShort() throws -> Bool {
         try connection.first(
             "SELECT 1 FROM outbox_queue LIMIT 1 OFFSET ?", IdleDatabases.maximumQueued
+        ) { _ in true } == nil
+    }
+
+    /// Whether a database is the last of the queue.
+    fileprivate func isLast(_ database: DatabaseID) throws -> Bool {
+        try connection.first(
+            """
+            SELECT 1 FROM outbox_queue
+            WHERE turn > (SELECT turn FROM outbox_queue WHERE database = ?) LIMIT 1
+            """,
+            database
         ) { _ in true } == nil
     }
 }

@@ -137,7 +137,7 @@ extension SQLTransaction {
     /// Puts the native push tokens of the users of notifications in the queue, but not those of
     /// the origins.
     package func queuePushTargets(of notifications: [StoredNotification]) throws {
-        guard !notifications.isEmpty, try hasRow("push_token_device", by: "device") else { return }
+        guard !notifications.isEmpty, try hasPushTargets() else { return }
         try connection.run(
             """
             INSERT OR IGNORE INTO push_queue (device, token, container, environment)

@@ -77,7 +77,7 @@ extension SQLTransaction {
     /// they do not wait, each from the first one on.
     package func queueForWebhooks(_ notifications: [StoredNotification]) throws {
         // Where there is none, as in most clouds, looking for each user's costs more than this.
-        guard !notifications.isEmpty, try hasRow("webhook", by: "id") else { return }
+        guard !notifications.isEmpty, try hasWebhooks() else { return }
         var known: Set<UserID> = []
         let first = notifications.filter { known.insert($0.user).inserted }
         try connection.run(

@@ -4,7 +4,7 @@ package import TidebellCore
 /// Who holds which database's outbox.
 package protocol OutboxLeases: Sendable {
     /// Whether nobody else was given the lease since, as a transaction sees it.
-    func holds(_ lease: OutboxLease, in transaction: SQLTransaction) throws -> Bool
+    func holds(_ lease: OutboxLease, on connection: any SQLConnection) throws -> Bool
 }
 
 /// Looks whether steps keep to their scopes.
@@ -77,12 +77,6 @@ package final class SQLTransaction: StoreTransaction, SQLReading {
         self.connection = connection
         self.leases = leases
         self.scopes = scopes
-    }
-
-    /// Whether a table has a row, which its greatest value in a column with an index shows.
-    package func hasRow(_ table: StaticString, by column: StaticString) throws -> Bool {
-        try connection.first("SELECT max(\(column)) IS NOT NULL FROM \(table)") { $0.int(0) == 1 }
-            ?? false
     }
 
     /// What a caller gets who names something this store never gave.

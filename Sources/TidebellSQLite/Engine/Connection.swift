@@ -126,6 +126,12 @@ final class Connection: SQLConnection {
         try first("SELECT seq FROM sqlite_sequence WHERE name = ?", table) { $0.int(0) } ?? 0
     }
 
+    var indexesNotificationIDs: Bool { false }
+
+    func lastNumberExpression(of table: String) -> String {
+        "coalesce((SELECT seq FROM sqlite_sequence WHERE name = '\(table)'), 0)"
+    }
+
     func takeNumbers(_ count: Int, of table: String) throws -> [Int64] {
         let last = try first(
             "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ? RETURNING seq", count, table

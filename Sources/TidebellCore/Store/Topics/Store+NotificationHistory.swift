@@ -11,13 +11,22 @@ package protocol NotificationHistoryReading {
         of user: UserID, after position: NotificationSequence, marks: ReadMarks, limit: Int
     ) throws -> [HistoryEntry]
 
-    /// Returns where in the log the user's notifications with these IDs are.
+    /// Returns where in the log after a position the user's notifications with these IDs are.
     ///
-    /// Reads the user's log backwards until it has found all; an index by ID
-    /// would make every notification cost more, for a call that few apps make.
+    /// An engine without an index of the IDs reads the user's log backwards until it has found all: where one
+    /// process writes, few calls look for them, and an index would make every notification cost more.
     func notificationSequences(
-        _ ids: Set<String>, of user: UserID
+        _ ids: Set<String>, of user: UserID, after position: NotificationSequence
     ) throws -> [String: NotificationSequence]
+}
+
+extension NotificationHistoryReading {
+    /// Returns where in the log the user's notifications with these IDs are.
+    package func notificationSequences(
+        _ ids: Set<String>, of user: UserID
+    ) throws -> [String: NotificationSequence] {
+        try notificationSequences(ids, of: user, after: .start)
+    }
 }
 
 /// Notifications are marked as read.
