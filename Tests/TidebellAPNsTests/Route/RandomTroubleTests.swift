@@ -11,10 +11,13 @@ import TidebellWire
 struct RandomTroubleTests {
     private static let devices = 6
     private static let rounds = 25
+    /// How many seeds: 4 unless `TIDEBELL_TEST_TROUBLES` says otherwise.
+    private static let seeds =
+        ProcessInfo.processInfo.environment["TIDEBELL_TEST_TROUBLES"].flatMap { UInt64($0) } ?? 4
 
     @Test(
         "PUSH-13, PUSH-14: whatever is answered and whenever we stop, each token gets every push in order",
-        arguments: UInt64(1)...4
+        arguments: UInt64(1)...seeds
     )
     func nothingIsLost(seed: UInt64) async throws {
         print("seed \(seed)")
