@@ -364,8 +364,8 @@ let package = Package(
             name: "TidebellPostgresTests",
             dependencies: [
                 "TidebellPostgres", "TidebellPostgresClient", "TidebellSQL", "TidebellSQLite",
-                "TidebellHTTP", "TidebellScheduling", "TidebellServer", "TidebellWire",
-                "PostgresTestServer", "PostgresTestStores", "CPostgresTestStores",
+                "TidebellHTTP", "TidebellPush", "TidebellScheduling", "TidebellServer",
+                "TidebellWire", "PostgresTestServer", "PostgresTestStores", "CPostgresTestStores",
                 "S3TestServer", "StoreConformance", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

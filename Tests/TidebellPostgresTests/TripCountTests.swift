@@ -6,6 +6,7 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellPostgresClient
+import TidebellPush
 import TidebellScheduling
 import TidebellServer
 import TidebellWire

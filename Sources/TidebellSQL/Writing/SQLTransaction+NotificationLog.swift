@@ -15,11 +15,12 @@ extension SQLTransaction {
             _ = try ahead.hasPushTargets()
         }
         let newest = try newestNotifications(of: users)
-        let known = try Dictionary(grouping: notifications, by: \.user).mapValues { own in
-            let end = ends[own[0].user] ?? .start
-            guard newest[own[0].user] ?? .start > end else { return [:] }
-            return try notificationSequences(
-                Set(own.map(\.notificationID)), of: own[0].user, after: end)
+        var known: [UserID: [String: NotificationSequence]] = [:]
+        for (user, own) in Dictionary(grouping: notifications, by: \.user) {
+            let end = ends[user] ?? .start
+            guard newest[user] ?? .start > end else { continue }
+            known[user] = try notificationSequences(
+                Set(own.map(\.notificationID)), of: user, after: end)
         }
         var ids: Set<String> = []
         var numbers = try numbersTakenAhead(notifications.count)[...]
