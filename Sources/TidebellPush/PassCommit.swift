@@ -70,6 +70,7 @@ struct PassCommit: Sendable {
             let ids = Set(indices.map { notifications[$0].notification.notificationID })
             let (end, own) = try steps.write(.user(user)) { transaction in
                 transaction.readAhead { ahead in
+                    _ = try ahead.newestNotifications(of: [user])
                     _ = try ahead.badges(of: [user])
                     _ = try ahead.notificationSequences(ids, of: user)
                 }

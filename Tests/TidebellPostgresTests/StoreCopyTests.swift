@@ -81,6 +81,23 @@ struct StoreCopyTests {
         file.remove()
     }
 
+    @Test("After a copy no table gives a number that a row has, however SQLite counts them")
+    func numbers() async throws {
+        let name = "numbers"
+        let address = try PostgresEngine.makeDatabase(named: name)
+        let file = try await CopiedFile { _ in }
+        try file.addRow(numbered: 41)
+        try await file.copy(to: PostgresEngine.address(of: name))
+        let connection = try PostgresConnection(address)
+        var next: [String: Int64] = [:]
+        for (table, sequence) in PostgresSchema.sequences {
+            try connection.rows("SELECT nextval('\(sequence)')") { next[table] = $0.int(0) }
+        }
+        #expect(next == PostgresSchema.sequences.mapValues { _ in 42 })
+        connection.close()
+        file.remove()
+    }
+
     @Test("A database whose cloud was copied away is served no more")
     func copiedAway() async throws {
         let name = "copied_away"
@@ -121,6 +138,31 @@ private struct CopiedFile {
     }
 
     func remove() { try? FileManager.default.removeItem(at: folder) }
+
+    /// Adds a row of this number, with values of no meaning, to each table that gives numbers.
+    func addRow(numbered number: Int64) throws {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.write { database in
+            for table in PostgresSchema.sequences.keys.sorted() {
+                let columns = try Row.fetchAll(
+                    database, sql: "SELECT name, type, pk FROM pragma_table_info(?)",
+                    arguments: [table])
+                let values = columns.map { column -> String in
+                    if column["pk"] as Int == 1 { return "\(number)" }
+                    return switch column["type"] as String {
+                    case "INTEGER": "1"
+                    case "BLOB": "x'78'"
+                    default: "'x'"
+                    }
+                }
+                try database.execute(
+                    sql: "INSERT INTO \"\(table)\" VALUES (\(values.joined(separator: ", ")))")
+            }
+        }
+        try queue.close()
+    }
 
     @discardableResult
     func copy(

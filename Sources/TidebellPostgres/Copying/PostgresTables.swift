@@ -150,8 +150,14 @@ package final class PostgresTables: TableWriting {
 
     package func finish(_ lastNumbers: [String: Int64]) throws {
         for (table, sequence) in PostgresSchema.sequences {
-            guard let number = lastNumbers[table], number > 0 else { continue }
-            try connection.execute("SELECT setval('\(sequence)', $1)", [.int64(number)])
+            // SQLite gives the numbers of some tables by the greatest that is there, and keeps none.
+            try connection.execute(
+                """
+                SELECT setval('\(sequence)', last) FROM (
+                    SELECT greatest($1, max("\(PostgresSchema.numberedColumn(of: table))")) AS last
+                    FROM "\(table)"
+                ) AS found WHERE last > 0
+                """, [.int64(lastNumbers[table] ?? 0)])
         }
         try setVersion(PostgresSchema.version)
         isUnfinished = false

@@ -46,6 +46,14 @@ enum PostgresSchema {
         "zone": "zone_key_seq",
     ]
 
+    /// The column of a table that has its numbers, as the name of the sequence says it.
+    static func numberedColumn(of table: String) -> String {
+        guard let sequence = sequences[table] else {
+            preconditionFailure("\(table) gives no numbers")
+        }
+        return String(sequence.dropFirst(table.count + 1).dropLast("_seq".count))
+    }
+
     /// What only this engine has: the version and lineage, and the name of the last write of each process.
     private static let own = """
         CREATE TABLE tidebell_schema (
@@ -102,9 +110,16 @@ enum PostgresSchema {
         CREATE INDEX finished_visit_end ON finished_visit (ends_at);
         """
 
-    /// By which nodes find notifications that another has appended.
+    /// By which nodes find notifications that another has appended. Databases that were copied from SQLite by
+    /// version 2 may give numbers of these tables that have rows.
     private static let notificationIDs = """
         CREATE INDEX notification_named ON notification ("user", notification_id);
+        SELECT setval('told_number_seq', max(number)) FROM told
+            HAVING max(number) > (SELECT last_value FROM told_number_seq);
+        SELECT setval('delivery_number_seq', max(number)) FROM delivery
+            HAVING max(number) > (SELECT last_value FROM delivery_number_seq);
+        SELECT setval('kept_answer_number_seq', max(number)) FROM kept_answer
+            HAVING max(number) > (SELECT last_value FROM kept_answer_number_seq);
         """
 
     /// What makes the tables of each version, from 2 on, of those before it.

@@ -122,7 +122,13 @@ package final class SQLiteTables: TableWriting {
     package func finish(_ lastNumbers: [String: Int64]) async throws {
         try await store.pool.write { database in
             let connection = Connection(database)
-            for (table, number) in lastNumbers.sorted(by: { $0.key < $1.key }) {
+            // The others give the number after the greatest that is there.
+            let counted = Set(
+                try connection.rows(
+                    "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'"
+                ) { $0.text(0) })
+            for (table, number) in lastNumbers.sorted(by: { $0.key < $1.key })
+            where counted.contains(table) {
                 try connection.run("DELETE FROM sqlite_sequence WHERE name = ?", table)
                 try connection.run(
                     "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", table, number)
