@@ -379,7 +379,9 @@ struct NodeTests {
         #expect(error.map { "\($0)" }?.contains("differs by 3") == true, "\(error as Any)")
     }
 
-    @Test("A store of the version before gets the tables of this one")
+    @Test(
+        "A store of an older version gets the tables of this one, and its copied rows keep their numbers"
+    )
     func migration() async throws {
         let name = "older_version"
         let address = try PostgresEngine.makeDatabase(named: name)
@@ -387,7 +389,12 @@ struct NodeTests {
         let admin = try PostgresConnection(PostgresAddress(PostgresEngine.address(of: name)))
         for statement in [
             "DROP TABLE node", "DROP TABLE queue_lease", "DROP TABLE device_sign_in",
-            "DROP TABLE finished_visit",
+            "DROP TABLE finished_visit", "DROP INDEX notification_named",
+            // As a copy of version 2 left it: the sequence is at its start.
+            """
+            INSERT INTO delivery (number, "user", notification, route, at)
+            VALUES (41, 1, 1, 'x', 1)
+            """,
             "ALTER TABLE tidebell_schema DROP COLUMN oldest_code",
             "UPDATE tidebell_schema SET version = 1",
         ] {
@@ -408,6 +415,9 @@ struct NodeTests {
             try PostgresSchema.versions(on: admin)
                 == PostgresSchema.Versions(
                     version: PostgresSchema.version, oldestCode: PostgresSchema.oldestCode))
+        var next: Int64 = 0
+        try admin.rows("SELECT nextval('delivery_number_seq')") { next = $0.int(0) }
+        #expect(next == 42)
         // A newer version that this code can live with is served, another one is not.
         try admin.execute("UPDATE tidebell_schema SET version = 1000")
         try await Self.open(address, as: "a").close()
