@@ -392,8 +392,8 @@ struct NodeTests {
             "DROP TABLE finished_visit", "DROP INDEX notification_named",
             // As a copy of version 2 left it: the sequence is at its start.
             """
-            INSERT INTO delivery (number, "user", notification, route, at)
-            VALUES (41, 1, 1, 'x', 1)
+            INSERT INTO delivery (number, "user", notification, route, at, answer)
+            VALUES (41, 1, 1, 'x', 1, 'x')
             """,
             "ALTER TABLE tidebell_schema DROP COLUMN oldest_code",
             "UPDATE tidebell_schema SET version = 1",
