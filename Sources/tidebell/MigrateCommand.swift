@@ -87,7 +87,7 @@ struct MigrateCommand: AsyncParsableCommand {
         case (.folder(_, let folder), _):
             printLine(
                 """
-                The cloud is in \(target.name) now. Start it:
+                The cloud is in \(target.name) now. Start it, with this folder or a copy of its files and root key:
 
                    tidebell serve --data \(folder.path.asShellWord) --store ADDRESS
 
@@ -103,7 +103,14 @@ struct MigrateCommand: AsyncParsableCommand {
 
                 The database from before is marked as migrated. Drop it when you no longer need it.
                 """)
-            guard let bucket = DataFolder(folder).notedBucket else { break }
+            guard let bucket = DataFolder(folder).notedBucket else {
+                printLine(
+                    """
+                    Before that, copy the files of records that the servers kept, to \(folder.path)/assets/kept/. \
+                    'tidebell check' then names those that are missing.
+                    """)
+                break
+            }
             printLine(
                 """
                 The files of records are still in \(bucket). Before you start the cloud, copy what is in \

@@ -64,6 +64,15 @@ struct SchemaTests {
         #expect(restored.identity == first.identity)
         #expect(restored.incarnation > first.incarnation)
         try await restored.close()
+
+        // As OPERATING.md has it after a restore: a base backup alone has the history of before.
+        let admin = try PostgresConnection(copy)
+        try admin.execute("UPDATE tidebell_schema SET lineage = 'restored'")
+        admin.close()
+        let told = try PostgresStore.open(at: copy, time: .system, randomness: .system)
+        #expect(told.cameBackOlder)
+        #expect(told.incarnation > restored.incarnation)
+        try await told.close()
     }
 
     private func columns(at address: PostgresAddress) throws -> Set<Column> {
