@@ -55,11 +55,8 @@ final class WriterConnections: Sendable {
 
     /// Refuses to open the store again: it is not what it was.
     @discardableResult
-    func refuse() -> StoreOpenError {
-        let refusal = StoreOpenError.unreachable(
-            reason:
-                "the database is not what it was when this server began (it was failed over, restored "
-                + "or served by another server); restart this server")
+    func refuse(because reason: String = changed) -> StoreOpenError {
+        let refusal = StoreOpenError.unreachable(reason: "\(reason); restart this server")
         let bodies = state.withLock { state in
             guard state.refusal == nil else { return [@Sendable (StoreOpenError) -> Void]() }
             state.refusal = refusal
@@ -148,6 +145,7 @@ final class WriterConnections: Sendable {
                 // The others have not noticed: what is lost is this server's.
                 if losslessFailover, last < acknowledged {
                     try StoreLineage.endLife(mark.incarnation, connection, at: now())
+                    throw refuse(because: Self.lacksWrites)
                 }
                 throw refuse()
             }
@@ -163,6 +161,13 @@ final class WriterConnections: Sendable {
         return connection
     }
 
+    private static let changed =
+        "the database is not what it was when this server began (it was failed over, restored or served by "
+        + "another server)"
+    /// What a promise turned out to be worth.
+    private static let lacksWrites =
+        "the promoted standby lacks writes that this server acknowledged, so devices fetch everything again: "
+        + "the database's replication is not what --lossless-failover says it is"
     /// Why a connection to the server of before a failover is of no use.
     static let replaced = "what answers is the server that another one has replaced"
 
