@@ -72,7 +72,7 @@ struct PassCommit: Sendable {
                 transaction.readAhead { ahead in
                     _ = try ahead.newestNotifications(of: [user])
                     _ = try ahead.badges(of: [user])
-                    _ = try ahead.notificationSequences(ids, of: user)
+                    if !steps.areTogether { _ = try ahead.notificationSequences(ids, of: user) }
                 }
                 return (
                     try transaction.newestNotifications(of: [user])[user],

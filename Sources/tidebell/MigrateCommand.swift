@@ -97,25 +97,27 @@ struct MigrateCommand: AsyncParsableCommand {
         case (_, .folder(_, let folder)):
             printLine(
                 """
-                The cloud is in \(target.name) now. Start it:
-
-                   tidebell serve --data \(folder.path.asShellWord)
-
-                The database from before is marked as migrated. Drop it when you no longer need it.
+                The cloud is in \(target.name) now. The database from before is marked as migrated. Drop it when you \
+                no longer need it.
                 """)
-            guard let bucket = DataFolder(folder).notedBucket else {
+            if let bucket = DataFolder(folder).notedBucket {
                 printLine(
                     """
-                    Before that, copy the files of records that the servers kept, to \(folder.path)/assets/kept/. \
-                    'tidebell check' then names those that are missing.
+                    The files of records are still in \(bucket). Copy what is in \(bucket)/kept/ to \
+                    \(folder.path)/assets/kept/ (aws s3 sync), and remove \(folder.path)/\(DataFolder.bucketNoteName).
                     """)
-                break
+            } else {
+                printLine(
+                    """
+                    Copy the files of records, which are in assets/kept/ of the servers' data folder, to \
+                    \(folder.path)/assets/kept/, if that is another one. 'tidebell check' names those that are missing.
+                    """)
             }
             printLine(
                 """
-                The files of records are still in \(bucket). Before you start the cloud, copy what is in \
-                \(bucket)/kept/ to \(folder.path)/assets/kept/ (aws s3 sync), and remove \
-                \(folder.path)/\(DataFolder.bucketNoteName).
+                Then start it:
+
+                   tidebell serve --data \(folder.path.asShellWord)
                 """)
         default: break
         }

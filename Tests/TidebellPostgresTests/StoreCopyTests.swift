@@ -64,8 +64,17 @@ struct StoreCopyTests {
             try PostgresStore.open(at: address, time: .system, randomness: .system)
         }
         #expect(error == .unfinishedCopy(path: address.description))
+        // It was begun by code whose tables had no such index.
+        let admin = try PostgresConnection(address)
+        try admin.execute("DROP INDEX notification_named")
         let outcome = try await file.copy(to: text)
         #expect(outcome.rows >= 3)
+        var hasIndex = false
+        try admin.rows("SELECT to_regclass('notification_named') IS NOT NULL") {
+            hasIndex = $0.bool(0)
+        }
+        #expect(hasIndex)
+        admin.close()
         #expect(outcome.unchangedTables > 3)
         let store = try PostgresStore.open(at: address, time: .system, randomness: .system)
         #expect(

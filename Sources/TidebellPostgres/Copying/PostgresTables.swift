@@ -159,6 +159,7 @@ package final class PostgresTables: TableWriting {
                 ) AS found WHERE last > 0
                 """, [.int64(lastNumbers[table] ?? 0)])
         }
+        for statement in PostgresSchema.missingInCopies { try connection.execute(statement) }
         try setVersion(PostgresSchema.version)
         isUnfinished = false
     }

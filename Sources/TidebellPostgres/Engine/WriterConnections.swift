@@ -166,7 +166,7 @@ final class WriterConnections: Sendable {
         + "another server)"
     /// What a promise turned out to be worth.
     private static let lacksWrites =
-        "the promoted standby lacks writes that this server acknowledged, so devices fetch everything again: "
+        "the database lacks writes that this server acknowledged, so devices fetch everything again: "
         + "the database's replication is not what --lossless-failover says it is"
     /// Why a connection to the server of before a failover is of no use.
     static let replaced = "what answers is the server that another one has replaced"

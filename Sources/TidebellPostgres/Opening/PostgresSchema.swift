@@ -113,14 +113,17 @@ enum PostgresSchema {
     /// By which nodes find notifications that another has appended. Databases that were copied from SQLite by
     /// version 2 may give numbers of these tables that have rows.
     private static let notificationIDs = """
-        CREATE INDEX notification_named ON notification ("user", notification_id);
-        SELECT setval('told_number_seq', max(number)) FROM told
-            HAVING max(number) > (SELECT last_value FROM told_number_seq);
-        SELECT setval('delivery_number_seq', max(number)) FROM delivery
-            HAVING max(number) > (SELECT last_value FROM delivery_number_seq);
-        SELECT setval('kept_answer_number_seq', max(number)) FROM kept_answer
-            HAVING max(number) > (SELECT last_value FROM kept_answer_number_seq);
+        CREATE INDEX IF NOT EXISTS notification_named ON notification ("user", notification_id);
+        SELECT setval('told_number_seq', max(number)) FROM told HAVING max(number) >
+            (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM told_number_seq);
+        SELECT setval('delivery_number_seq', max(number)) FROM delivery HAVING max(number) >
+            (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM delivery_number_seq);
+        SELECT setval('kept_answer_number_seq', max(number)) FROM kept_answer HAVING max(number) >
+            (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM kept_answer_number_seq);
         """
+
+    /// What a copy lacks that code of version 2 began and this one ends.
+    static var missingInCopies: [String] { statements(in: notificationIDs) }
 
     /// What makes the tables of each version, from 2 on, of those before it.
     ///

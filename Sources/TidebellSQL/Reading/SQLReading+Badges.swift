@@ -8,7 +8,7 @@ extension SQLReading {
             SELECT badge.user, badge.count
             FROM json_each(?) AS wanted CROSS JOIN badge ON badge.user = wanted.value
             """,
-            SQLList(users.map(\.rawValue))
+            SQLList(users.map(\.rawValue).sorted())
         ) { (try $0.value(0) as UserID, Int($0.int(1))) }
         return Dictionary(badges) { first, _ in first }
     }

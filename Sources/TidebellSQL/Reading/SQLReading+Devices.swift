@@ -20,7 +20,7 @@ extension SQLReading {
     package func reachableUsers(among users: Set<UserID>) throws -> [UserID: StoredUser] {
         guard !users.isEmpty else { return [:] }
         let found = try connection.rows(
-            StoredUser.reachable, SQLList(users.map(\.rawValue)), read: StoredUser.init
+            StoredUser.reachable, SQLList(users.map(\.rawValue).sorted()), read: StoredUser.init
         )
         return Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
     }

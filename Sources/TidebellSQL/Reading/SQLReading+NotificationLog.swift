@@ -49,7 +49,7 @@ extension SQLReading {
             SELECT wanted.value, (SELECT max(sequence) FROM notification WHERE user = wanted.value)
             FROM json_each(?) AS wanted
             """,
-            SQLList(users.map(\.rawValue))
+            SQLList(users.map(\.rawValue).sorted())
         ) { $0.isNull(1) ? nil : (try $0.value(0), try $0.value(1)) }
         return Dictionary(rows.compactMap(\.self)) { first, _ in first }
     }
