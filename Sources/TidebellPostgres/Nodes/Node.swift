@@ -36,8 +36,11 @@ final class Node: Sendable {
         leases = SharedLeases(pool, statements, elapsed: elapsed)
         let listeners = Listeners()
         self.listeners = listeners
+        // No request and no pass waits for what it does.
+        var uncounted = address
+        uncounted.trips = nil
         news = try NodeNews(
-            address, as: name, process: process, connections: connections, elapsed: elapsed,
+            uncounted, as: name, process: process, connections: connections, elapsed: elapsed,
             to: NodeNews.Receiver(
                 notified: { users in
                     for listener in listeners.notified.withLock({ $0 }) { listener(users) }
