@@ -98,9 +98,9 @@ package final class PostgresTables: TableWriting {
     package func lastNumbers() throws -> [String: Int64] {
         var numbers: [String: Int64] = [:]
         for (table, sequence) in PostgresSchema.sequences {
-            try connection.rows(
-                "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM \(sequence)"
-            ) { numbers[table] = $0.int(0) }
+            try connection.rows("SELECT \(PostgresSchema.lastNumber(of: sequence))") {
+                numbers[table] = $0.int(0)
+            }
         }
         return numbers
     }
@@ -159,7 +159,7 @@ package final class PostgresTables: TableWriting {
                 ) AS found WHERE last > 0
                 """, [.int64(lastNumbers[table] ?? 0)])
         }
-        for statement in PostgresSchema.missingInCopies { try connection.execute(statement) }
+        try connection.execute(PostgresSchema.notificationIndex)
         try setVersion(PostgresSchema.version)
         isUnfinished = false
     }

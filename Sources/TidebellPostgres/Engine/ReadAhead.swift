@@ -127,7 +127,7 @@ final class AheadConnection: SQLConnection {
         try base.lastNumberExpression(of: table)
     }
     func takeNumbers(_ count: Int, of table: String) throws -> [Int64] { throw NotAhead() }
-    var indexesNotificationIDs: Bool { true }
+    var indexesNotificationIDs: Bool { base.indexesNotificationIDs }
     func hasTable(_ name: String) throws -> Bool { true }
     func isOwn(_ error: any Error) -> Bool { base.isOwn(error) }
     func isDamage(_ error: any Error) -> Bool { base.isDamage(error) }

@@ -214,11 +214,7 @@ final class StoreConnection: SQLConnection {
     }
 
     func lastNumberExpression(of table: String) throws -> String {
-        try Self.lastNumberExpression(of: table)
-    }
-
-    static func lastNumberExpression(of table: String) throws -> String {
-        "(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM \(try sequence(of: table)))"
+        PostgresSchema.lastNumber(of: try Self.sequence(of: table))
     }
 
     func takeNumbers(_ count: Int, of table: String) throws -> [Int64] {

@@ -110,30 +110,34 @@ enum PostgresSchema {
         CREATE INDEX finished_visit_end ON finished_visit (ends_at);
         """
 
-    /// By which nodes find notifications that another has appended. Databases that were copied from SQLite by
-    /// version 2 may give numbers of these tables that have rows.
-    private static let notificationIDs = """
-        CREATE INDEX IF NOT EXISTS notification_named ON notification ("user", notification_id);
-        SELECT setval('told_number_seq', max(number)) FROM told HAVING max(number) >
-            (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM told_number_seq);
-        SELECT setval('delivery_number_seq', max(number)) FROM delivery HAVING max(number) >
-            (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM delivery_number_seq);
-        SELECT setval('kept_answer_number_seq', max(number)) FROM kept_answer HAVING max(number) >
-            (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM kept_answer_number_seq);
-        """
+    /// By which nodes find notifications that another has appended. A copy gets it, too, which code of version 2 began.
+    static let notificationIndex =
+        "CREATE INDEX IF NOT EXISTS notification_named ON notification (\"user\", notification_id)"
 
-    /// What a copy lacks that code of version 2 began and this one ends.
-    static var missingInCopies: [String] { statements(in: notificationIDs) }
+    /// Databases that were copied from SQLite by version 2 may give numbers of these tables that have rows.
+    private static let copiedNumbers = ["told", "delivery", "kept_answer"].map { table in
+        """
+        SELECT setval('\(table)_number_seq', max(number)) FROM \(table)
+        HAVING max(number) > \(lastNumber(of: "\(table)_number_seq"))
+        """
+    }
+
+    /// An expression for the number that a sequence gave last; 0 before the first.
+    static func lastNumber(of sequence: String) -> String {
+        "(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM \(sequence))"
+    }
 
     /// What makes the tables of each version, from 2 on, of those before it.
     ///
     /// A step that nodes of the version before cannot live with raises ``oldestCode``; whatever else is to go
     /// (a column, a table) goes a version later, when nobody reads it any more.
-    private static let steps: [Int64: String] = [2: nodes, 3: notificationIDs]
+    private static let steps: [Int64: String] = [
+        2: nodes, 3: ([notificationIndex] + copiedNumbers).joined(separator: ";"),
+    ]
 
     /// All that makes an empty store, one statement after the other.
     static var statements: [String] {
-        [own, databases, users, nodes, notificationIDs].flatMap(statements(in:))
+        [own, databases, users, nodes, notificationIndex].flatMap(statements(in:))
     }
 
     private static func statements(in text: String) -> [String] {
