@@ -8,8 +8,8 @@ import TidebellProcesses
 /// Prints one line for each figure: the median of several runs and their range.
 /// Figures of different machines or days cannot be compared; compare within one run.
 /// Arguments (`matching`, `saves`, `latency`, `fan-out`, `changes`, `queries`, `sharing`, `apple`,
-/// `records`, `first-sync`) choose among them; `indexes`, which takes many minutes, `costs`, `lease-table`
-/// and `queue-simulation` run only where they are named.
+/// `records`, `first-sync`) choose among them; `indexes`, which takes many minutes, `costs`, `engines`,
+/// `lease-table` and `queue-simulation` run only where they are named.
 @main
 struct TidebellBenchmarks {
     static func main() async {
@@ -36,6 +36,7 @@ struct TidebellBenchmarks {
                 try await IndexBenchmark.run()
             }
             if names.contains("costs") { try await UnitCostBenchmark.run() }
+            if names.contains("engines") { try await EngineBenchmark.run() }
             if names.contains("lease-table") { try await LeaseTableBenchmark.run() }
             if names.contains("queue-simulation") { QueueSimulationBenchmark.run() }
             if wants("records") { try await RecordCodingBenchmark().run() }
@@ -109,6 +110,19 @@ struct BenchServer {
         )
     }
 
+    /// Starts another node of the same cloud.
+    func startAnotherNode(
+        _ name: String, environment: [String: String]
+    ) async throws -> BenchServer {
+        var program = program
+        program.port = try LoopbackPort.free()
+        program.environment = environment
+        let process = try await program.serve(
+            arguments: ["--node-name", name, "--log-level", "error"])
+        return BenchServer(
+            program: program, process: process, apiToken: apiToken, webAuthToken: webAuthToken)
+    }
+
     func stop() {
         process.signal(SIGTERM)
         try? FileManager.default.removeItem(at: program.dataFolder)
@@ -116,10 +130,10 @@ struct BenchServer {
 
     /// The path of a call to a database, credentials included: those of the one user, or others.
     func path(
-        _ call: String, scope: String = "private", token: String? = nil,
-        clientID: String = "writer"
+        _ call: String, container: String = container, scope: String = "private",
+        token: String? = nil, clientID: String = "writer"
     ) -> String {
-        "/database/1/\(Self.container)/development/\(scope)/\(call)?"
+        "/database/1/\(container)/development/\(scope)/\(call)?"
             + credentials(clientID, token: token)
     }
 
