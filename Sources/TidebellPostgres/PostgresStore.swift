@@ -54,11 +54,14 @@ package final class PostgresStore: OpenedStore {
     }
 
     package func writeInSteps<Result: Sendable>(
-        for caller: AccountID?, durability: Durability,
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
-            writes.submit(PendingWrite(for: caller, durability: durability, body, continuation))
+            writes.submit(
+                PendingWrite(
+                    for: caller, about: writes.topic(of: scope), durability: durability, body,
+                    continuation))
         }
     }
 

@@ -29,6 +29,8 @@ struct OutboxBatch {
     /// The leases of the databases that have pending changes, and what their positions in the
     /// queue were.
     private(set) var held: [(lease: OutboxLease, version: OutboxVersion)] = []
+    /// The database that it is about, where it is about one.
+    var onlyDatabase: DatabaseID? { held.count == 1 ? held[0].lease.key : nil }
     private(set) var databases: [DatabaseID: StoredDatabase] = [:]
     /// The owners of the candidates: nobody whom no notification could reach.
     private(set) var users: [UserID: StoredUser] = [:]

@@ -125,7 +125,9 @@ package final class PushPipeline: Service {
     /// Takes databases without changes out of the queue, unless one was put there since.
     private func remove(_ unneeded: [(database: DatabaseID, done: OutboxPosition)]) async throws {
         guard !unneeded.isEmpty else { return }
-        try await store.writeInSteps(for: nil, durability: .eventual) { steps in
+        try await store.writeInSteps(
+            for: nil, about: .databaseWithID(unneeded[0].database), durability: .eventual
+        ) { steps in
             for (database, done) in unneeded {
                 try steps.write(.databaseWithID(database)) {
                     try $0.markNotified(upTo: done, in: database, keeping: true)
@@ -279,7 +281,8 @@ extension PushPipeline {
         // follows from the outbox: databases of participants, subscriptions that fire once.
         let changesMore = !plan.consumed.isEmpty || !NotifyParticipants.of(plan.changes).isEmpty
         let (logged, held) = try await store.writeInSteps(
-            for: nil, durability: changesMore ? .immediate : .eventual
+            for: nil, about: batch.onlyDatabase.map { .databaseWithID($0) },
+            durability: changesMore ? .immediate : .eventual
         ) {
             try commit.run(notifications, as: $0)
         }

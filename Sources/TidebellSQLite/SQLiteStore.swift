@@ -79,7 +79,7 @@ package final class SQLiteStore: OpenedStore {
     }
 
     package func writeInSteps<Result: Sendable>(
-        for caller: AccountID?, durability: Durability,
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         try await mending { try await self.submit(for: caller, durability: durability, body) }

@@ -26,7 +26,7 @@ package final class ApartStore: WrappedStore {
     package var isStopAhead: Bool { stop.withLock { $0 != nil } }
 
     package func writeInSteps<Result: Sendable>(
-        for caller: AccountID?, durability: Durability,
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in

@@ -19,25 +19,29 @@ package final class RepeatingStore: WrappedStore {
     }
 
     package func writeInSteps<Result: Sendable>(
-        for caller: AccountID?, durability: Durability,
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         // Nobody else's write may come between the two runs.
-        try await lock.withLock { try await runTwice(for: caller, durability: durability, body) }
+        try await lock.withLock {
+            try await runTwice(for: caller, about: scope, durability: durability, body)
+        }
     }
 
     private func runTwice<Result: Sendable>(
-        for caller: AccountID?, durability: Durability,
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         let first = Mutex<String?>(nil)
         do {
-            try await base.writeInSteps(for: caller, durability: durability) { steps in
+            try await base.writeInSteps(for: caller, about: scope, durability: durability) {
+                steps in
                 first.withLock { $0 = Self.outcome { try body(steps) } }
                 throw Undone()
             }
         } catch is Undone {}
-        return try await base.writeInSteps(for: caller, durability: durability) { steps in
+        return try await base.writeInSteps(for: caller, about: scope, durability: durability) {
+            steps in
             let result = Swift.Result { try body(steps) }
             let (first, second) = (first.withLock(\.self), Self.outcome(result.get))
             guard first == second else {

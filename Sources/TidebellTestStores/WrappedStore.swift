@@ -11,10 +11,10 @@ package protocol WrappedStore: OpenedStore {
 
 extension WrappedStore {
     package func writeInSteps<Result: Sendable>(
-        for caller: AccountID?, durability: Durability,
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
-        try await base.writeInSteps(for: caller, durability: durability, body)
+        try await base.writeInSteps(for: caller, about: scope, durability: durability, body)
     }
 
     package func read<Result: Sendable>(

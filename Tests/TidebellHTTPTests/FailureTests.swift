@@ -109,7 +109,7 @@ struct FailingStore: Store {
     let incarnation = Incarnation.first
 
     func writeInSteps<Result: Sendable>(
-        for caller: AccountID?, durability: Durability,
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result { throw error }
 

@@ -21,7 +21,7 @@ struct ReadinessTests {
         let probes = Mutex(0)
 
         func writeInSteps<Result: Sendable>(
-            for caller: AccountID?, durability: Durability,
+            for caller: AccountID?, about scope: StoreScope?, durability: Durability,
             _ body: @escaping @Sendable (any StoreSteps) throws -> Result
         ) async throws -> Result {
             throw trouble.withLock { $0 } ?? StoreUnavailable(.isLocked, detail: "of no use here")

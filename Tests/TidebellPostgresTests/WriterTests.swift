@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import PostgresTestServer
 import TestSupport
 import Testing
@@ -6,6 +7,7 @@ import TidebellCore
 import TidebellPostgresClient
 import TidebellSQL
 import TidebellScheduling
+import TidebellWire
 
 @testable import TidebellPostgres
 
@@ -107,6 +109,81 @@ struct WriterTests {
         }
         #expect(try await store.read { try $0.accountNames() }.count == 20)
         try await store.close()
+    }
+
+    private static func scope(_ number: Int) -> StoreScope {
+        .catalogue(ContainerKey(container: "c\(number)", environment: .development))
+    }
+
+    /// Has two lanes write at once.
+    private static func writeAtOnce(_ store: PostgresStore) async throws {
+        let (isRunning, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        async let first: Void = store.write(scope(1)) { _ in
+            isRunning.signal()
+            isDone.wait()
+        }
+        // The second would not begin before the first has ended, were they not at once.
+        try await store.write(scope(2)) { _ in isRunning.wait() }
+        isDone.signal()
+        try await first
+    }
+
+    @Test("Writes of several scopes run at once, those of one scope one after the other")
+    func lanes() async throws {
+        let store = try Self.open(PostgresEngine.makeDatabase(named: "lanes"))
+        try await Self.writeAtOnce(store)
+        let running = Locked<[Int: Int]>([:])
+        let most = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    // Every third does not say what it is about before it runs.
+                    let isKnown = !number.isMultiple(of: 3)
+                    let scope = Self.scope(number % 5)
+                    return try await store.writeInSteps(for: nil, about: isKnown ? scope : nil) {
+                        try $0.write(scope) { transaction in
+                            _ = try transaction.accountNames()
+                            let count = running.withLock {
+                                $0[number % 5, default: 0] += 1
+                                return $0[number % 5] ?? 0
+                            }
+                            _ = try transaction.accountNames()
+                            running.withLock { $0[number % 5]? -= 1 }
+                            return count
+                        }
+                    }
+                }
+            }
+            return try await group.reduce(0) { max($0, $1) }
+        }
+        #expect(most == 1)
+        try await store.close()
+    }
+
+    @Test("No other server begins while one is connected whose first connection was lost")
+    func leftLane() async throws {
+        let address = try PostgresEngine.makeDatabase(named: "left_lane")
+        let store = try Self.open(address)
+        try await Self.add("anna", to: store)
+        try await Self.writeAtOnce(store)
+        let admin = try PostgresConnection(address)
+        defer { admin.close() }
+        var ended = 0
+        try admin.rows(
+            """
+            SELECT pg_terminate_backend(pid, 10000) FROM pg_locks
+            WHERE locktype = 'advisory' AND objsubid = 1
+                AND (classid::bigint << 32 | objid::bigint) = $1
+                AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            """, [.int64(PostgresSchema.servingLock)]
+        ) { _ in ended += 1 }
+        #expect(ended == 1)
+        #expect(throws: StoreOpenError.servedElsewhere(path: address.description)) {
+            try Self.open(address)
+        }
+        try await Self.add("ben", to: store)
+        #expect(try await store.read { try $0.accountNames() } == ["anna", "ben"])
+        try await store.close()
+        try await Self.open(address).close()
     }
 
     @Test("A scan that its reader ends leaves nothing open, and the next one begins anew")

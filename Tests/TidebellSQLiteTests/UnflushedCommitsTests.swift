@@ -35,7 +35,7 @@ struct UnflushedCommitsTests {
     private static func append(
         _ id: String, to store: SQLiteStore, durability: Durability = .eventual
     ) async throws -> (number: Int64, isFlushed: Bool) {
-        try await store.writeInSteps(for: nil, durability: durability) { steps in
+        try await store.writeInSteps(for: nil, about: nil, durability: durability) { steps in
             try steps.write(.everything) { transaction in
                 let stored = try transaction.appendNotifications(
                     [notification(id)], unlessAfter: [:])
@@ -69,7 +69,7 @@ struct UnflushedCommitsTests {
     func changesMore() async throws {
         try await Self.withStore { store, path in
             let runs = Mutex<[Bool]>([])
-            try await store.writeInSteps(for: nil, durability: .eventual) { steps in
+            try await store.writeInSteps(for: nil, about: nil, durability: .eventual) { steps in
                 try steps.write(.everything) { transaction in
                     let isFlushed = try Self.isFlushed(transaction)
                     runs.withLock { $0.append(isFlushed) }

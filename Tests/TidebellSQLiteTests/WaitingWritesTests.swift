@@ -31,14 +31,52 @@ struct WaitingWritesTests {
         #expect(waiting.count == 0)
         #expect(waiting.next() == nil)
     }
+
+    @Test(
+        "writes of a topic keep to one lane while one of them waits or is under way, others get the one with less to do"
+    )
+    func lanes() {
+        let queue = WriteQueue(StoreBounds(), lanes: 3, closedError: CancellationError())
+        var drains: [Int] = []
+        func submit(_ topic: WriteTopic) -> Write {
+            let write = Write(of: nil, about: topic)
+            queue.submit(write) { drains.append($0) }
+            return write
+        }
+        let (a1, b1, a2) = (submit(.scope(1)), submit(.scope(2)), submit(.scope(1)))
+        let (unknown, b2) = (submit(.unknown), submit(.scope(2)))
+        #expect(drains == [0, 1, 2])
+        #expect(queue.count == 5)
+        #expect(queue.nextOrEnd(in: 0)?.first === a1)
+        #expect(queue.next(in: 0) === a2)
+        #expect(queue.nextOrEnd(in: 1)?.first === b1)
+        #expect(queue.nextOrEnd(in: 2)?.first === unknown)
+        // Both of the first topic are under way, none waits.
+        let a3 = submit(.scope(1))
+        #expect(queue.next(in: 0) === a3)
+        // Two are under way in the first lane, one of the second waits: the third has the least.
+        let c = submit(.scope(3))
+        #expect(queue.next(in: 2) === c)
+        #expect(queue.next(in: 1) === b2)
+        #expect((queue.next(in: 0) == nil, queue.count) == (true, 0))
+        for lane in 0..<3 { #expect(queue.nextOrEnd(in: lane) == nil) }
+        // All is done, so that the topic begins anew, in the first lane.
+        let b3 = submit(.scope(2))
+        #expect(drains == [0, 1, 2, 0])
+        #expect(queue.nextOrEnd(in: 0)?.first === b3)
+    }
 }
 
 private final class Write: WaitingWrite {
     let caller: AccountID?
+    let topic: WriteTopic
     let runsAlone = false
     let durability = Durability.immediate
 
-    init(of caller: AccountID?) { self.caller = caller }
+    init(of caller: AccountID?, about topic: WriteTopic = .unknown) {
+        self.caller = caller
+        self.topic = topic
+    }
 
     func run(in transaction: SQLTransaction) {}
     func finish(_ error: (any Error)?) {}

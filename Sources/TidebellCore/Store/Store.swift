@@ -20,9 +20,12 @@ package protocol Store: OutboxLeasing, DeliveryLeasing {
     /// Callers whose writes wait take turns, so that who sends many waits for itself, not others
     /// for it; too many of one caller fail with `THROTTLED`.
     ///
-    /// - Parameter durability: When they are durable, if not when this returns.
+    /// - Parameters:
+    ///   - scope: What most of it is in, so that an engine that does writes of several scopes at once does those
+    ///     of one after the other, together. A hint; nil where it is not known before.
+    ///   - durability: When they are durable, if not when this returns.
     func writeInSteps<Result: Sendable>(
-        for caller: AccountID?, durability: Durability,
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result
 

@@ -94,22 +94,22 @@ extension StoreSteps {
 
 extension Store {
     /// Runs the steps of `body` and returns when all are durable
-    /// (``writeInSteps(for:durability:_:)``).
+    /// (``writeInSteps(for:about:durability:_:)``).
     package func writeInSteps<Result: Sendable>(
-        for caller: AccountID?,
+        for caller: AccountID?, about scope: StoreScope? = nil,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
-        try await writeInSteps(for: caller, durability: .immediate, body)
+        try await writeInSteps(for: caller, about: scope, durability: .immediate, body)
     }
 
     /// Runs `body` as one step of `scope`, and returns when it is durable.
     ///
     /// - Parameter caller: Whose turn it takes; nil is the server itself
-    ///   (``Store/writeInSteps(for:_:)``).
+    ///   (``Store/writeInSteps(for:about:_:)``).
     package func write<Result: Sendable>(
         _ scope: StoreScope, for caller: AccountID? = nil,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
     ) async throws -> Result {
-        try await writeInSteps(for: caller) { try $0.write(scope, body) }
+        try await writeInSteps(for: caller, about: scope) { try $0.write(scope, body) }
     }
 }

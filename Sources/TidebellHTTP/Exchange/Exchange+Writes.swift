@@ -85,7 +85,7 @@ extension Exchange {
         first settle: @escaping @Sendable (Need, any StoreSteps) throws -> Void,
         last finish: @escaping @Sendable (Result, any StoreSteps) throws -> Void = { _, _ in }
     ) async throws -> Result {
-        try await cloud.store.writeInSteps(for: call.user?.account) { steps in
+        try await cloud.store.writeInSteps(for: call.user?.account, about: scope) { steps in
             let result = try steps.write(scope) { transaction in
                 self.readAhead(of: scope, in: transaction, ahead)
                 try self.checkCaller(in: transaction)

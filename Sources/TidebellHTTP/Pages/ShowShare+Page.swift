@@ -66,7 +66,8 @@ extension PageVisit {
     fileprivate func accept(as session: PageSession) async throws {
         let call = try await call(as: session)
         let database = try await place(of: session).database
-        try await cloud.store.writeInSteps(for: session.account) { [argument] steps in
+        try await cloud.store.writeInSteps(for: session.account, about: .database(database)) {
+            [argument] steps in
             let zone = try steps.write(.database(database)) { transaction in
                 try checkSession(in: transaction)
                 return try AcceptShares.run(ShortGUID(argument), for: call, in: transaction).zone

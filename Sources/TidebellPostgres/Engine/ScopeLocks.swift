@@ -15,7 +15,7 @@ final class ScopeLocks: StepScopes {
     static let store: Int64 = 0x5444_424C_0000_0003
 
     private let connection: PostgresConnection
-    /// Whether other servers write, too.
+    /// Whether others write, too.
     private let isShared: Bool
     private var taken: Set<Int64> = []
     /// Whether the store's lock is taken, and alone.
@@ -25,7 +25,7 @@ final class ScopeLocks: StepScopes {
 
     /// Takes locks on a connection.
     ///
-    /// - Parameter isShared: Whether other servers write, too. Otherwise a step that looks takes the store's lock
+    /// - Parameter isShared: Whether others write, too: other lanes, or nodes. Otherwise a step that looks takes the store's lock
     ///   alone, which nobody else wants, and knows what it saw until the transaction ends.
     init(_ connection: PostgresConnection, isShared: Bool) {
         self.connection = connection
@@ -74,23 +74,30 @@ final class ScopeLocks: StepScopes {
         holdsStore = true
     }
 
+    private func key(of scope: StoreScope, in reader: some SQLReading) throws -> Int64? {
+        try Self.key(of: scope) {
+            try reader.connection.guesses?.key(of: $0) ?? reader.database(id: $0)?.key
+        }
+    }
+
     /// The key of a scope's lock; nil for those that need all of the store.
     ///
     /// Two scopes with the same key wait for each other, no more.
-    private func key(of scope: StoreScope, in reader: some SQLReading) throws -> Int64? {
+    ///
+    /// - Parameter find: Finds what the ID of a database stands for, which never changes.
+    static func key(
+        of scope: StoreScope, _ find: (DatabaseID) throws -> DatabaseKey?
+    ) rethrows -> Int64? {
         switch scope {
         case .everything, .batch, .looking: nil
-        case .store: Self.key("store")
+        case .store: key("store")
         case .catalogue(let container):
-            Self.key("catalogue", container.container, container.environment.rawValue)
-        case .account(let id): Self.key("account", id.map { "\($0.rawValue)" } ?? "")
-        case .user(let id): Self.key("user", "\(id.rawValue)")
-        case .database(let key): Self.key(of: key)
+            key("catalogue", container.container, container.environment.rawValue)
+        case .account(let id): key("account", id.map { "\($0.rawValue)" } ?? "")
+        case .user(let id): key("user", "\(id.rawValue)")
+        case .database(let database): key(of: database)
         case .databaseWithID(let id):
-            // What an ID stands for never changes.
-            try (reader.connection.guesses?.key(of: id) ?? reader.database(id: id)?.key)
-                .map { Self.key(of: $0) }
-                ?? Self.key("database", "\(id.rawValue)")
+            try find(id).map { key(of: $0) } ?? key("database", "\(id.rawValue)")
         }
     }
 

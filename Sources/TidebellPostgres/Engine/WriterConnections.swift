@@ -3,8 +3,10 @@ import Synchronization
 import TidebellCore
 import TidebellPostgresClient
 
-/// Makes the connections on which a store is written: one at a time, which holds the serving lock, alone or, as a
-/// node, in common with other nodes, and the lock of the node's name.
+/// Makes the connections on which a store is written, one for each lane. The first lane's holds the serving lock, alone
+/// or, as a node, in common with other nodes, and the lock of the node's name. Those of the others hold a lock in common
+/// that keeps other servers, and nodes of the same name, from beginning while any of them is there, whatever has
+/// become of the first.
 final class WriterConnections: Sendable {
     /// How long the lock of a connection that was lost is waited for: its server notices by itself that
     /// nobody is there.
@@ -15,8 +17,8 @@ final class WriterConnections: Sendable {
     private struct State {
         /// What the store was when it was opened.
         var known: StoreMark?
-        /// Who held the lock last.
-        var holder: Int32 = 0
+        /// Who held the locks of each lane last.
+        var holders: [Int: Int32] = [:]
         /// Why it is never opened again.
         var refusal: StoreOpenError?
         /// Who is told of that.
@@ -67,9 +69,17 @@ final class WriterConnections: Sendable {
         return refusal
     }
 
-    /// Takes the lock on the first connection.
+    /// Takes the locks on the first connection, when no connection is left of a server that had them before.
     func begin(on connection: PostgresConnection) throws {
-        try hold(on: connection, for: Self.firstLockTimeout)
+        try hold(on: connection, in: 0, for: Self.firstLockTimeout)
+        guard purpose == .serving else { return }
+        try connection.awaitEnd(of: PostgresSchema.lanesLock, for: Self.firstLockTimeout) {
+            .servedElsewhere(path: address.description)
+        }
+        guard let node else { return }
+        try connection.awaitEnd(of: lanesLock, for: Self.firstLockTimeout) {
+            .nodeInUse(name: node.description)
+        }
     }
 
     /// Notes what the store is, before it is served.
@@ -107,14 +117,16 @@ final class WriterConnections: Sendable {
         state.withLock { $0.known?.incarnation = incarnation.rawValue }
     }
 
-    /// Makes another connection after one was lost, if the store is still what it was: not that of another
+    /// Makes the connection of a lane, or another after one was lost, if the store is still what it was: not that of another
     /// history, or another server's since, or one that lacks the write that was acknowledged last. A promoted standby is
     /// what it was where it was said to lack nothing, and has that write.
-    func reopen(after acknowledged: Int64, of writer: Int64) throws -> PostgresConnection {
+    func open(
+        after acknowledged: Int64, of writer: Int64, in lane: Int
+    ) throws -> PostgresConnection {
         if let refusal = state.withLock(\.refusal) { throw refusal }
         let connection = try PostgresConnection(address)
         guard purpose == .serving else { return connection }
-        if case let lost = state.withLock(\.holder), lost != 0 {
+        if let lost = state.withLock({ $0.holders[lane] }) {
             // Its number may be another's by now, on a server that was restarted: then it is not one of ours. One that
             // waits for the standby stays: ended, its commit would be seen before it is safe.
             _ = try connection.execute(
@@ -125,9 +137,9 @@ final class WriterConnections: Sendable {
                     WHERE locktype = 'advisory' AND objsubid = 1
                         AND (classid::bigint << 32 | objid::bigint) = $2
                 )
-                """, [.int64(Int64(lost)), .int64(ownLock)])
+                """, [.int64(Int64(lost)), .int64(lane == 0 ? ownLock : lanesLock)])
         }
-        try hold(on: connection, for: Self.lockTimeout)
+        try hold(on: connection, in: lane, for: Self.lockTimeout)
         let mark = try StoreMark(on: connection)
         var last: Int64 = 0
         try connection.rows(
@@ -158,6 +170,10 @@ final class WriterConnections: Sendable {
                 "UPDATE tidebell_schema SET lineage = $1", [.text(mark.lineage)])
             state.withLock { $0.known?.lineage = mark.lineage }
         }
+        // There before it is needed: whoever settles a commit waits for the row.
+        try connection.execute(
+            "INSERT INTO store_writer (id, last_write) VALUES ($1, 0) ON CONFLICT (id) DO NOTHING",
+            [.int64(writer)])
         return connection
     }
 
@@ -196,11 +212,18 @@ final class WriterConnections: Sendable {
         node.map { ScopeLocks.key("node", $0.description) } ?? PostgresSchema.servingLock
     }
 
+    /// The lock that lanes but the first have in common.
+    private var lanesLock: Int64 {
+        node.map { ScopeLocks.key("lanes", $0.description) } ?? PostgresSchema.lanesLock
+    }
+
     /// How long the server lets a process hold locks that does nothing: one that stands still, or whose machine is
     /// gone, would hold up all others.
     static let longestStandstill = "30s"
 
-    private func hold(on connection: PostgresConnection, for timeout: String) throws {
+    private func hold(
+        on connection: PostgresConnection, in lane: Int, for timeout: String
+    ) throws {
         connection.enqueue(
             "SET idle_in_transaction_session_timeout = '\(Self.longestStandstill)'")
         // Of a machine that is gone without a word.
@@ -208,24 +231,42 @@ final class WriterConnections: Sendable {
         connection.enqueue("SET tcp_keepalives_interval = 5")
         connection.enqueue("SET tcp_keepalives_count = 3")
         guard purpose == .serving else { return try connection.sync() }
+        func holdServing() throws {
+            try connection.hold(
+                PostgresSchema.servingLock, inCommon: node != nil, for: timeout
+            ) { .servedElsewhere(path: address.description) }
+        }
         if let node {
-            try connection.hold(ownLock, for: timeout) { .nodeInUse(name: node.description) }
-            try connection.hold(PostgresSchema.servingLock, inCommon: true, for: timeout) {
+            try connection.hold(
+                lane == 0 ? ownLock : lanesLock, inCommon: lane > 0, for: timeout
+            ) { .nodeInUse(name: node.description) }
+            try holdServing()
+        } else if lane == 0 {
+            try holdServing()
+        } else {
+            try connection.hold(lanesLock, inCommon: true, for: timeout) {
                 .servedElsewhere(path: address.description)
             }
-        } else {
-            try connection.holdServingLock(for: timeout, at: address)
         }
-        state.withLock { $0.holder = connection.serverProcess }
+        state.withLock { $0.holders[lane] = connection.serverProcess }
     }
 }
 
 extension PostgresConnection {
-    /// Takes the lock of whoever serves a store alone, for as long as the connection lasts.
+    /// Takes the lock of whoever serves a store alone, for as long as the connection lasts, when nobody writes there
+    /// any more.
     func holdServingLock(for timeout: String, at address: PostgresAddress) throws {
-        try hold(PostgresSchema.servingLock, for: timeout) {
-            .servedElsewhere(path: address.description)
-        }
+        let refusal = StoreOpenError.servedElsewhere(path: address.description)
+        try hold(PostgresSchema.servingLock, for: timeout) { refusal }
+        try awaitEnd(of: PostgresSchema.lanesLock, for: timeout) { refusal }
+    }
+
+    /// Waits until nobody has a lock.
+    fileprivate func awaitEnd(
+        of lock: Int64, for timeout: String, otherwise: () -> StoreOpenError
+    ) throws {
+        try hold(lock, for: timeout, otherwise: otherwise)
+        try execute("SELECT pg_advisory_unlock($1)", [.int64(lock)])
     }
 
     /// Takes a lock for as long as the connection lasts.

@@ -34,6 +34,9 @@ enum PostgresSchema {
     static let servingLock: Int64 = 0x5444_424C_0000_0002
     /// The key of the advisory lock of the node that does what one does for all.
     static let leaderLock: Int64 = 0x5444_424C_0000_0004
+    /// The key of the advisory lock that the connections but the first have in common on which a server writes that
+    /// is alone.
+    static let lanesLock: Int64 = 0x5444_424C_0000_0005
 
     /// What counts the rows of each table that gives numbers, as PostgreSQL names it.
     static let sequences = [

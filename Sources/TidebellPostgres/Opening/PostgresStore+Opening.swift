@@ -17,14 +17,18 @@ extension PostgresStore {
     ///   - node: The name of the node that serves; nil for a server that is alone.
     ///   - losslessFailover: Whether a standby that is promoted has every acknowledged write: then the store is
     ///     served on there, in the same life.
-    ///   - readers: Connections that read at the same time, beside the one that writes.
+    ///   - readers: Connections that read at the same time, beside those that write.
+    ///   - writers: Connections that write at the same time, where it serves.
     package static func open(
         at address: PostgresAddress, for purpose: StorePurpose = .serving,
         as node: NodeName? = nil, losslessFailover: Bool = false,
-        bounds: StoreBounds = StoreBounds(), readers: Int = 8, time: Time, randomness: Randomness
+        bounds: StoreBounds = StoreBounds(), readers: Int = 8,
+        writers: Int = PostgresWrites.lanes, time: Time, randomness: Randomness
     ) throws(StoreOpenError) -> PostgresStore {
         do {
-            let writer = Int64(bitPattern: randomness.makeNumber())
+            let names = (0..<(purpose == .serving ? writers : 1)).map { _ in
+                Int64(bitPattern: randomness.makeNumber())
+            }
             let connection = try PostgresConnection(address)
             let versions = try PostgresSchema.prepare(
                 connection, identity: Int64(bitPattern: randomness.makeNumber()),
@@ -43,7 +47,7 @@ extension PostgresStore {
                     connection, statements, as: node, losslessFailover: losslessFailover,
                     at: time.now())
             try connection.execute(
-                "INSERT INTO store_writer (id, last_write) VALUES ($1, 0)", [.int64(writer)])
+                "INSERT INTO store_writer (id, last_write) VALUES ($1, 0)", [.int64(names[0])])
             let mark = try StoreMark(on: connection)
             connections.note(mark)
             let guesses = RowGuesses()
@@ -58,15 +62,20 @@ extension PostgresStore {
             let signals = PostgresWrites.Signals()
             let shared = try node.map { name in
                 try Node(
-                    name, at: address, process: writer, pool: pool(of: Node.leaseConnections),
+                    name, at: address, process: names[0], pool: pool(of: Node.leaseConnections),
                     statements: statements, elapsed: time.elapsed,
                     connections: connections, accessEnded: { signals.access.yield() })
             }
             let leases = QueueLeases()
             let writes = PostgresWrites(
-                connection, named: writer, connections: connections, statements: statements,
-                guesses: guesses, leases: shared?.leases ?? leases, node: shared, signals: signals,
-                troubles: troubles, bounds: bounds, elapsed: time.elapsed)
+                connection, named: names,
+                WriterLane.Surroundings(
+                    waiting: WriteQueue(
+                        bounds, lanes: names.count, closedError: PostgresPool.Refusal.closed),
+                    connections: connections, statements: statements, guesses: guesses,
+                    leases: shared?.leases ?? leases, node: shared,
+                    isShared: shared != nil || names.count > 1, signals: signals,
+                    troubles: troubles, bounds: bounds, elapsed: time.elapsed))
             let store = PostgresStore(
                 identity: UInt64(bitPattern: mark.identity),
                 incarnation: Incarnation(rawValue: mark.incarnation), cameBackOlder: cameBackOlder,

@@ -6,6 +6,9 @@ package protocol WaitingWrite: AnyObject, Sendable {
     /// Whose turn it is when it runs; nil for the server itself.
     var caller: AccountID? { get }
 
+    /// What it is about, as far as that is known before it runs.
+    var topic: WriteTopic { get }
+
     /// Whether it is the only write of its transaction.
     var runsAlone: Bool { get }
 
@@ -29,16 +32,19 @@ package final class PendingWrite<Result: Sendable>: WaitingWrite, @unchecked Sen
     private let continuation: CheckedContinuation<Result, any Error>
     private var result: Result?
     package let caller: AccountID?
+    package let topic: WriteTopic
     package let runsAlone: Bool
     package let durability: Durability
 
     /// Creates a write that resumes `continuation`.
     package init(
-        for caller: AccountID?, alone: Bool = false, durability: Durability = .immediate,
+        for caller: AccountID?, about topic: WriteTopic = .unknown, alone: Bool = false,
+        durability: Durability = .immediate,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result,
         _ continuation: CheckedContinuation<Result, any Error>
     ) {
         self.caller = caller
+        self.topic = topic
         runsAlone = alone
         self.durability = durability
         self.body = body

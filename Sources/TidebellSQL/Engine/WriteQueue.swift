@@ -3,15 +3,75 @@ import Synchronization
 package import TidebellCore
 package import TidebellWire
 
-/// The writes that wait for a transaction of an engine, within bounds. One drain at a time takes them out.
+/// The writes that wait for a transaction of an engine, within bounds.
+///
+/// They wait in lanes, which run at once; each has one drain at a time, which takes them out. While a write of a topic
+/// waits or is under way, others of that topic come into its lane; otherwise a write comes into the one with the
+/// least to do.
 package final class WriteQueue: Sendable {
-    private struct State {
+    /// Writes that are done one after the other.
+    private struct Lane {
         var waiting = WaitingWrites()
         var isDraining = false
-        var isClosed = false
+        /// What the transaction under way took out, and is about.
+        var underWay: [WriteTopic] = []
+
+        var load: Int { waiting.count + underWay.count }
     }
 
-    private let state = Mutex(State())
+    /// Where the writes of a topic are, and how many wait there or are under way.
+    private struct Place {
+        var lane: Int
+        var count: Int
+    }
+
+    private struct State {
+        var lanes: [Lane]
+        var places: [WriteTopic: Place] = [:]
+        var isClosed = false
+
+        var count: Int { lanes.reduce(0) { $0 + $1.waiting.count } }
+
+        func count(of caller: AccountID) -> Int {
+            lanes.reduce(0) { $0 + $1.waiting.count(of: caller) }
+        }
+
+        /// Lets a write wait in a lane; returns which, and whether its drain has to be started.
+        mutating func enter(_ write: any WaitingWrite) -> (lane: Int, startsDrain: Bool) {
+            var lane = 0
+            if lanes.count > 1 {
+                // The first of those that have equally much to do, so that few writes keep to one.
+                lane =
+                    places[write.topic]?.lane
+                    ?? lanes.indices.min { lanes[$0].load < lanes[$1].load } ?? 0
+                if write.topic != .unknown {
+                    places[write.topic, default: Place(lane: lane, count: 0)].count += 1
+                }
+            }
+            lanes[lane].waiting.enter(write)
+            defer { lanes[lane].isDraining = true }
+            return (lane, !lanes[lane].isDraining)
+        }
+
+        /// Takes out the write whose turn it is in a lane.
+        mutating func next(in lane: Int) -> (any WaitingWrite)? {
+            guard let write = lanes[lane].waiting.next() else { return nil }
+            if lanes.count > 1 { lanes[lane].underWay.append(write.topic) }
+            return write
+        }
+
+        /// Notes that what a lane took out is done.
+        mutating func endUnderWay(in lane: Int) {
+            for topic in lanes[lane].underWay where topic != .unknown {
+                guard let place = places[topic] else { continue }
+                places[topic]?.count -= 1
+                if place.count <= 1 { places[topic] = nil }
+            }
+            lanes[lane].underWay.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private let state: Mutex<State>
     /// Held while something is put on the engine's queue, so that nothing is behind ``close()``. Not
     /// ``state``'s: a drain starts at once, on another thread, and would wait for it.
     private let enqueuing = Mutex(())
@@ -19,40 +79,40 @@ package final class WriteQueue: Sendable {
     private let closedError: any Error
 
     /// Creates an empty queue; once it is closed, writes fail with `closedError`.
-    package init(_ bounds: StoreBounds, closedError: any Error) {
+    ///
+    /// - Parameter lanes: How many transactions there are at once.
+    package init(_ bounds: StoreBounds, lanes: Int = 1, closedError: any Error) {
+        state = Mutex(State(lanes: Array(repeating: Lane(), count: max(1, lanes))))
         self.bounds = bounds
         self.closedError = closedError
     }
 
     /// How many writes wait.
-    package var count: Int { state.withLock { $0.waiting.count } }
+    package var count: Int { state.withLock(\.count) }
 
     /// Takes a write, which is finished later; at once, with an error, when too many wait or the queue is
-    /// closed. Calls `drain` where none is under way, which puts one on the engine's queue.
-    package func submit(_ write: any WaitingWrite, drain: () -> Void) {
+    /// closed. Calls `drain` where none is under way in its lane, which puts one on the engine's queue.
+    package func submit(_ write: any WaitingWrite, drain: (_ lane: Int) -> Void) {
         let refusal = enqueuing.withLock { _ -> (any Error)? in
-            let (refusal, startsDrain) = enter(write)
-            if startsDrain { drain() }
+            let (refusal, lane) = enter(write)
+            if let lane { drain(lane) }
             return refusal
         }
         if let refusal { write.finish(refusal) }
     }
 
-    /// Lets a write wait, or tells why it may not, and whether a drain has to be started.
-    private func enter(_ write: any WaitingWrite) -> (refusal: (any Error)?, startsDrain: Bool) {
+    /// Lets a write wait, or tells why it may not, and the lane in which a drain has to be started.
+    private func enter(_ write: any WaitingWrite) -> (refusal: (any Error)?, drain: Int?) {
         state.withLock { state in
-            guard !state.isClosed else { return (closedError, false) }
-            guard state.waiting.count < bounds.waitingWrites else {
-                return (bounds.tooManyWritesWait, false)
-            }
+            guard !state.isClosed else { return (closedError, nil) }
+            guard state.count < bounds.waitingWrites else { return (bounds.tooManyWritesWait, nil) }
             if let caller = write.caller,
-                state.waiting.count(of: caller) >= bounds.waitingWritesPerCaller
+                state.count(of: caller) >= bounds.waitingWritesPerCaller
             {
-                return (bounds.tooManyOfCallerWait, false)
+                return (bounds.tooManyOfCallerWait, nil)
             }
-            state.waiting.enter(write)
-            defer { state.isDraining = true }
-            return (nil, !state.isDraining)
+            let (lane, startsDrain) = state.enter(write)
+            return (nil, startsDrain ? lane : nil)
         }
     }
 
@@ -68,17 +128,26 @@ package final class WriteQueue: Sendable {
     /// Refuses further writes; those that wait are still done.
     package func close() { enqueuing.withLock { _ in state.withLock { $0.isClosed = true } } }
 
-    /// Takes the write whose turn it is.
-    package func next() -> (any WaitingWrite)? { state.withLock { $0.waiting.next() } }
+    /// Whether writes wait in a lane.
+    package func hasWrites(in lane: Int = 0) -> Bool {
+        state.withLock { $0.lanes[lane].waiting.count > 0 }
+    }
 
-    /// Takes the first write of the next transaction, and counts how many wait then; nil ends the drain.
-    package func nextOrEnd() -> (first: any WaitingWrite, waiting: Int)? {
+    /// Takes the write whose turn it is.
+    package func next(in lane: Int = 0) -> (any WaitingWrite)? {
+        state.withLock { $0.next(in: lane) }
+    }
+
+    /// Takes the first write of the next transaction, and counts how many wait then; nil ends the drain. What was
+    /// taken before is done.
+    package func nextOrEnd(in lane: Int = 0) -> (first: any WaitingWrite, waiting: Int)? {
         state.withLock { state in
-            guard let first = state.waiting.next() else {
-                state.isDraining = false
+            state.endUnderWay(in: lane)
+            guard let first = state.next(in: lane) else {
+                state.lanes[lane].isDraining = false
                 return nil
             }
-            return (first, state.waiting.count)
+            return (first, state.lanes[lane].waiting.count)
         }
     }
 }

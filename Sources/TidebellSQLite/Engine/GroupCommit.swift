@@ -63,7 +63,7 @@ final class GroupCommit: Sendable {
     /// Takes a write, which is finished later; at once, with an error, when too
     /// many wait or the store is closed.
     func submit(_ write: any WaitingWrite) {
-        queue.submit(write) { pool.asyncWriteWithoutTransaction { self.drain($0) } }
+        queue.submit(write) { _ in pool.asyncWriteWithoutTransaction { self.drain($0) } }
     }
 
     /// How many writes wait for a transaction.

@@ -45,11 +45,12 @@ final class MortalStore: Store {
     }
 
     func writeInSteps<Result: Sendable>(
-        for caller: AccountID?, durability: Durability,
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         try begin()
-        let result = try await base.writeInSteps(for: caller, durability: durability, body)
+        let result = try await base.writeInSteps(
+            for: caller, about: scope, durability: durability, body)
         state.withLock { $0.writes += 1 }
         try end()
         return result

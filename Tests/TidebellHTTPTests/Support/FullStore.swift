@@ -21,12 +21,12 @@ final class FullStore: Store {
     }
 
     func writeInSteps<Result: Sendable>(
-        for caller: AccountID?, durability: Durability,
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         try refuse(as: .waitingWritesPerCaller)
         try refuse(as: .waitingWrites)
-        return try await base.writeInSteps(for: caller, durability: durability, body)
+        return try await base.writeInSteps(for: caller, about: scope, durability: durability, body)
     }
 
     func read<Result: Sendable>(

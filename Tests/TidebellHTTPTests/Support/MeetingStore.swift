@@ -22,7 +22,7 @@ final class MeetingStore: Store {
     func meet(_ count: Int) { state.withLock { $0.awaited = count } }
 
     func writeInSteps<Result: Sendable>(
-        for caller: AccountID?, durability: Durability,
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -35,7 +35,7 @@ final class MeetingStore: Store {
             }
             for continuation in due { continuation.resume() }
         }
-        return try await base.writeInSteps(for: caller, durability: durability, body)
+        return try await base.writeInSteps(for: caller, about: scope, durability: durability, body)
     }
 
     func read<Result: Sendable>(

@@ -39,7 +39,7 @@ final class ObservedStore: Store {
     }
 
     func writeInSteps<Result: Sendable>(
-        for caller: AccountID?, durability: Durability,
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         let failure = state.withLock { state in
@@ -48,7 +48,7 @@ final class ObservedStore: Store {
             return state.failingWrites >= 0 ? state.failure : nil
         }
         if let failure { throw failure }
-        return try await base.writeInSteps(for: caller, durability: durability, body)
+        return try await base.writeInSteps(for: caller, about: scope, durability: durability, body)
     }
 
     func read<Result: Sendable>(

@@ -47,7 +47,7 @@ final class WatchedStore: WrappedStore {
     }
 
     func writeInSteps<Result: Sendable>(
-        for caller: AccountID?, durability: Durability,
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         await withCheckedContinuation { continuation in
@@ -58,7 +58,7 @@ final class WatchedStore: WrappedStore {
             }
             if runsNow { continuation.resume() }
         }
-        return try await base.writeInSteps(for: caller, durability: durability, body)
+        return try await base.writeInSteps(for: caller, about: scope, durability: durability, body)
     }
 
     func claimDeliveries(

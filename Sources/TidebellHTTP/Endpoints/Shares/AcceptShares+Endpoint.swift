@@ -47,7 +47,8 @@ extension Exchange {
             try self.checkCaller(in: $0)
         }
         let there = call.acting(as: user, in: place.container)
-        return try await cloud.store.writeInSteps(for: account) { steps in
+        return try await cloud.store.writeInSteps(for: account, about: .database(place.database)) {
+            steps in
             let (metadata, zone) = try steps.write(.database(place.database)) { transaction in
                 try self.checkCaller(in: transaction)
                 return try AcceptShares.run(guid, for: there, in: transaction)

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import TidebellCore
+import TidebellPostgresClient
+import TidebellSQL
+
+/// Nobody knows whether a commit has happened: its connection was lost, and no server could be asked.
+/// Its writes must not run again.
+struct UnsettledCommit: Error, CustomStringConvertible {
+    /// Why no server could be asked.
+    var cause: any Error
+    var description: String {
+        "The connection was lost in a commit, which may have happened or not: \(cause)"
+    }
+}
+
+/// A write needs the store's lock alone, which it has to have before any other.
+private struct NeedsStore: Error {}
+
+/// There is no connection to write on, and nothing was begun.
+private struct Unreachable: Error {
+    var cause: any Error
+}
+
+/// Runs the writes of one lane in transactions that those who wait share, on one connection.
+///
+/// Like that of SQLite: nobody waits for company, callers take turns, and each write fails alone,
+/// here always in a savepoint, which is sent with the statement behind it and costs no round trip.
+final class WriterLane: @unchecked Sendable {
+    // Sendable: what can change is touched on the queue only.
+
+    /// How long a write waits for a lock of another lane or process where it is not the first of its transaction.
+    private static let longestLaterWait = "20ms"
+
+    /// What all lanes have in common.
+    struct Surroundings: Sendable {
+        var waiting: WriteQueue
+        var connections: WriterConnections
+        var statements: PostgresStatements
+        var guesses: RowGuesses
+        var leases: any OutboxLeases
+        /// Whom the other nodes are told by; nil for a server that is alone.
+        var node: Node?
+        /// Whether others write at the same time: another lane, or a node.
+        var isShared: Bool
+        var signals: PostgresWrites.Signals
+        var troubles: StoreTroubles
+        var bounds: StoreBounds
+        var elapsed: @Sendable () -> Duration
+    }
+
+    let queue: DispatchQueue
+    private let number: Int
+    private let waiting: WriteQueue
+    private let connections: WriterConnections
+    private let statements: PostgresStatements
+    private let guesses: RowGuesses
+    private let leases: any OutboxLeases
+    private let node: Node?
+    private let isShared: Bool
+    private let signals: PostgresWrites.Signals
+    private let troubles: StoreTroubles
+    private let bounds: StoreBounds
+    private let elapsed: @Sendable () -> Duration
+
+    /// The name of the lane among those that write, and of its last write.
+    private let writer: Int64
+    private var lastWrite: Int64 = 0
+    /// The last one that was acknowledged.
+    private var acknowledged: Int64 = 0
+    /// Nil until the lane's first write, but for the first lane's.
+    private var connection: PostgresConnection?
+
+    /// Creates a lane that takes over a connection, or opens one for its first write.
+    init(
+        _ number: Int, named writer: Int64, on connection: PostgresConnection? = nil,
+        _ surroundings: Surroundings
+    ) {
+        self.number = number
+        self.writer = writer
+        self.connection = connection
+        queue = DispatchQueue(label: "tidebell.postgres.writer.\(number)")
+        waiting = surroundings.waiting
+        connections = surroundings.connections
+        statements = surroundings.statements
+        guesses = surroundings.guesses
+        leases = surroundings.leases
+        node = surroundings.node
+        isShared = surroundings.isShared
+        signals = surroundings.signals
+        troubles = surroundings.troubles
+        bounds = surroundings.bounds
+        elapsed = surroundings.elapsed
+    }
+
+    // MARK: - On the queue
+
+    /// Closes the connection, after the lane's last write.
+    func close() {
+        forgetWriter()
+        connection?.close()
+        connection = nil
+    }
+
+    /// Runs what waits in the lane.
+    func drain() {
+        while let (first, _) = waiting.nextOrEnd(in: number) {
+            var again = Rerun(writes: [first])
+            var attempts = 0
+            while !again.writes.isEmpty {
+                // The first of those that were postponed waits for its locks as long as it takes.
+                attempts = again.isPostponed ? 1 : attempts + 1
+                again = commit(
+                    again.writes, takesMore: attempts == 1,
+                    isLast: attempts == PostgresWrites.mostAttempts, alone: again.needsStore)
+            }
+        }
+    }
+
+    /// Where a transaction has got to.
+    private struct Running {
+        /// What waits for its commit.
+        var done: [any WaitingWrite] = []
+        /// Whether it is committed with the only one that it has, which nobody waits for before.
+        var isAlone = false
+        var signalsOutbox = false
+        var endsAccess = false
+        var leavesUnsettled = false
+        var notified: Set<UserID> = []
+    }
+
+    /// Writes that have to run again.
+    private struct Rerun {
+        var writes: [any WaitingWrite] = []
+        /// Whether the first of them was only not the first of its transaction, which it has to be.
+        var isPostponed = false
+        /// Whether the first of them needs the store's lock alone.
+        var needsStore = false
+    }
+
+    /// Runs writes in one transaction, and as many of those that wait as it has time for, and finishes
+    /// them; returns those that have to run again.
+    ///
+    /// Only the first waits for locks that other processes have, since it holds none of those that the others
+    /// wait for: one that would have to wait later ends the transaction, and is the first of the next.
+    ///
+    /// - Parameter alone: Whether the first has the lock of the whole store.
+    private func commit(
+        _ writes: [any WaitingWrite], takesMore: Bool, isLast: Bool, alone: Bool
+    ) -> Rerun {
+        var rest = writes[...]
+        var again = Rerun()
+        var running = Running()
+        do {
+            let connection = try usableConnection()
+            let scopes = ScopeLocks(connection, isShared: isShared)
+            let statements = StoreConnection(connection, self.statements, guesses)
+            statements.memory = GroupMemory()
+            let end = elapsed() + bounds.commitTime
+            connection.enqueue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+            if alone { scopes.takeStore() }
+            while let write = rest.popFirst() ?? next(takesMore, running, before: end) {
+                if !running.done.isEmpty, write.topic == .everything {
+                    // Whoever holds locks of scopes would wait for others that want all of the store, too.
+                    again = Rerun(writes: [write] + rest, isPostponed: true, needsStore: true)
+                    break
+                }
+                if running.done.count == 1 {
+                    connection.enqueue("SET LOCAL lock_timeout = '\(Self.longestLaterWait)'")
+                }
+                running.done.append(write)
+                let failure = try run(
+                    write, on: statements, connection, scopes, &running, isLast,
+                    hasCompany: {
+                        !rest.isEmpty || takesMore && waiting.hasWrites(in: number)
+                    })
+                guard let failure else { continue }
+                running.done.removeLast()
+                if failure is NeedsStore || !running.done.isEmpty && Self.mayPass(failure) {
+                    again = Rerun(
+                        writes: [write] + rest, isPostponed: true,
+                        needsStore: failure is NeedsStore)
+                    break
+                }
+                let meant = StoreUnavailable.meant(by: failure)
+                troubles.note(meant)
+                write.finish(meant)
+            }
+            rest = []
+            try finish(running, on: connection)
+            return again
+        } catch {
+            connection?.rollback()
+            let others = again.writes + rest
+            if !isLast, Self.isConflict(error) || Self.mayPass(error) {
+                return Rerun(writes: running.done + others, needsStore: alone)
+            }
+            // Whoever was not in that transaction is not concerned.
+            let isUnsettled = error is UnsettledCommit
+            let affected = isUnsettled ? running.done : running.done + others
+            let meant = StoreUnavailable.meant(by: (error as? Unreachable)?.cause ?? error)
+            troubles.note(meant)
+            for write in affected { write.finish(meant) }
+            return Rerun(writes: isUnsettled ? others : [], isPostponed: true)
+        }
+    }
+
+    private func next(
+        _ takesMore: Bool, _ running: Running, before end: Duration
+    ) -> (any WaitingWrite)? {
+        guard takesMore, !running.isAlone, running.done.count < PostgresWrites.writesPerCommit,
+            elapsed() < end
+        else {
+            return nil
+        }
+        return waiting.next(in: number)
+    }
+
+    /// Runs a write in a savepoint; returns why it failed alone, and throws what fails the transaction.
+    private func run(
+        _ write: any WaitingWrite, on statements: StoreConnection,
+        _ connection: PostgresConnection, _ scopes: ScopeLocks, _ running: inout Running,
+        _ isLast: Bool, hasCompany: () -> Bool
+    ) throws -> (any Error)? {
+        statements.forgetFailure()
+        connection.enqueue("SAVEPOINT write")
+        let transaction = SQLTransaction(statements, leases: leases, scopes: scopes)
+        do {
+            try write.run(in: transaction)
+            if let failure = statements.failure { throw failure }
+            if scopes.wantsStore { throw NeedsStore() }
+            connection.enqueue("RELEASE SAVEPOINT write")
+            // One that met an error without having waited for it would fail the others. Where there are none, and
+            // none waits, the error comes with the commit.
+            running.isAlone = running.done.count == 1 && !hasCompany()
+            if !running.isAlone { try connection.sync() }
+        } catch {
+            // What was sent without a wait may have failed, too, and what follows would be skipped.
+            try? connection.sync()
+            let failure = statements.failure ?? error
+            if Self.isConflict(failure) || connection.failure != nil { throw failure }
+            // The first runs again, and at last fails alone.
+            if running.done.count == 1, !isLast, Self.mayPass(failure) { throw failure }
+            statements.memory?.forget()
+            // Locks that were taken in the savepoint go with it.
+            scopes.forget()
+            connection.enqueue("ROLLBACK TO SAVEPOINT write")
+            try connection.sync()
+            return failure
+        }
+        if transaction.hasAppendedOutbox { running.signalsOutbox = true }
+        if transaction.hasEndedAccess { running.endsAccess = true }
+        if transaction.hasUnsettled { running.leavesUnsettled = true }
+        if node != nil { running.notified.formUnion(transaction.notifiedUsers) }
+        return nil
+    }
+
+    /// Commits, and finishes what ran.
+    private func finish(_ running: Running, on connection: PostgresConnection) throws {
+        guard !running.done.isEmpty else { return connection.rollback() }
+        // A name is never used twice: what was lost with its connection may still be committed.
+        lastWrite += 1
+        connection.enqueue(
+            """
+            INSERT INTO store_writer (id, last_write) VALUES ($1, $2)
+            ON CONFLICT (id) DO UPDATE SET last_write = excluded.last_write
+            """,
+            [.int64(writer), .int64(lastWrite)])
+        switch connection.commit() {
+        case .committed: break
+        case .notCommitted(let error): throw error
+        case .unknown(let error):
+            connection.close()
+            guard try isCommitted(lastWrite) else { throw error }
+        }
+        acknowledged = lastWrite
+        troubles.noteSuccess()
+        for write in running.done { write.finish(nil) }
+        node?.tell(notified: running.notified, endsAccess: running.endsAccess)
+        if running.signalsOutbox { signals.outbox.yield() }
+        if running.endsAccess { signals.access.yield() }
+        if running.leavesUnsettled { signals.unsettled.yield() }
+    }
+
+    /// Whether a write was committed whose server did not say so. Waits for what may still be under
+    /// way: it holds the row. Throws ``UnsettledCommit`` where no server tells it.
+    private func isCommitted(_ name: Int64) throws -> Bool {
+        var attempt = 0
+        while true {
+            attempt += 1
+            do {
+                return try connections.lastWrite(of: writer) == name
+            } catch {
+                // A server that restarts, or another that takes over, refuses connections at first.
+                guard attempt < Pause.attempts, error is PostgresError else {
+                    throw UnsettledCommit(cause: error)
+                }
+                Pause.before(attempt: attempt)
+            }
+        }
+    }
+
+    /// The connection, or another where it was lost. Where none is to be had, those that wait get the
+    /// error, too: each would wait as long for it.
+    private func usableConnection() throws -> PostgresConnection {
+        if let connection, connection.isAlive { return connection }
+        do {
+            let opened = try connections.open(after: acknowledged, of: writer, in: number)
+            // Of rows that were read before they were committed, and are not there.
+            guesses.forget()
+            connection = opened
+            return opened
+        } catch {
+            // Also where what was found there is no store any more.
+            let meant =
+                StoreUnavailable.meant(by: error) as? StoreUnavailable
+                ?? StoreUnavailable(.isUnreachable, detail: "\(error)")
+            troubles.note(meant)
+            while let write = waiting.next(in: number) { write.finish(meant) }
+            throw Unreachable(cause: meant)
+        }
+    }
+
+    /// Removes the row of the lane's writes.
+    private func forgetWriter() {
+        guard let connection, connection.failure == nil else { return }
+        // One that stays is of no use, and of no harm.
+        _ = try? connection.execute("DELETE FROM store_writer WHERE id = $1", [.int64(writer)])
+    }
+
+    /// Whether the same may succeed as the first write of a transaction: a lock was not to be had in the time for
+    /// it, or another process has made the same row in a scope of its own, which a second look finds.
+    private static func mayPass(_ error: any Error) -> Bool {
+        guard let error = error as? PostgresError else { return false }
+        return error.code == "55P03" || error.kind == .uniqueViolation
+    }
+
+    /// Whether the same may succeed when it is run again: it did nothing wrong, and nothing of it is there.
+    private static func isConflict(_ error: any Error) -> Bool {
+        guard let error = error as? PostgresError, !mayPass(error) else { return false }
+        return switch error.kind {
+        case .serializationFailure, .deadlock, .connectionLost, .unavailable: true
+        default: false
+        }
+    }
+}
