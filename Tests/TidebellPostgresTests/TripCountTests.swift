@@ -141,7 +141,7 @@ private final class CountedCloud: Sendable {
         var address = try PostgresEngine.makeDatabase()
         address.trips = trips
         store = try PostgresStore.open(
-            at: address, as: node, writers: 1, time: .system, randomness: .system)
+            at: address, as: node, time: .system, randomness: .system)
         cloud = CloudServices(
             store: store,
             secret: StoreSecret(root: Array(repeating: 5, count: StoreSecret.length)),

@@ -186,6 +186,53 @@ struct WriterTests {
         try await Self.open(address).close()
     }
 
+    /// What makes the connections of a server that begins at a store.
+    private static func begin(
+        _ address: PostgresAddress, named name: Int64, as node: String?
+    ) throws -> (connections: WriterConnections, first: PostgresConnection) {
+        let first = try PostgresConnection(address)
+        let connections = WriterConnections(
+            address, for: .serving, named: name, as: node.flatMap { NodeName($0) },
+            losslessFailover: false, now: { Instant(rawValue: 7) })
+        try connections.begin(on: first)
+        connections.note(try StoreMark(on: first))
+        return (connections, first)
+    }
+
+    @Test(
+        "A server whose connections were lost opens none any more once another one has begun",
+        arguments: [(nil, nil), (nil, "a"), ("a", "a"), ("a", "b")] as [(String?, String?)])
+    func replacedServer(node: String?, other: String?) async throws {
+        let address = try PostgresEngine.makeDatabase()
+        try await Self.open(address).close()
+        let (old, lost) = try Self.begin(address, named: 100, as: node)
+        try old.open(1, of: 101).close()
+        lost.close()
+        let (new, first) = try Self.begin(address, named: 200, as: other)
+        try new.open(1, of: 201).close()
+        if node == "a", other == "b" {
+            try old.open(1, of: 101).close()
+        } else {
+            #expect(throws: StoreOpenError.self) { try old.open(1, of: 101) }
+            #expect(old.refusal != nil)
+        }
+        first.close()
+    }
+
+    @Test("A connection is refused where the store lacks what any other one has acknowledged")
+    func lostWriteOfAnother() async throws {
+        let address = try PostgresEngine.makeDatabase()
+        try await Self.open(address).close()
+        let (connections, first) = try Self.begin(address, named: 100, as: nil)
+        try connections.open(1, of: 101).close()
+        try first.execute("UPDATE store_writer SET last_write = 4 WHERE id = 101")
+        connections.note(acknowledged: 4, of: 101)
+        try connections.open(2, of: 102).close()
+        connections.note(acknowledged: 5, of: 101)
+        #expect(throws: StoreOpenError.self) { try connections.open(2, of: 102) }
+        first.close()
+    }
+
     @Test("A scan that its reader ends leaves nothing open, and the next one begins anew")
     func scans() async throws {
         let store = try Self.open(PostgresEngine.makeDatabase())

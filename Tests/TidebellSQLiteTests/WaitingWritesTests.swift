@@ -59,11 +59,43 @@ struct WaitingWritesTests {
         #expect(queue.next(in: 2) === c)
         #expect(queue.next(in: 1) === b2)
         #expect((queue.next(in: 0) == nil, queue.count) == (true, 0))
+        // One that runs again keeps its topic.
+        queue.endUnderWay(in: 1, but: [b2])
+        for lane in [0, 2] { queue.endUnderWay(in: lane, but: []) }
         for lane in 0..<3 { #expect(queue.nextOrEnd(in: lane) == nil) }
-        // All is done, so that the topic begins anew, in the first lane.
-        let b3 = submit(.scope(2))
-        #expect(drains == [0, 1, 2, 0])
-        #expect(queue.nextOrEnd(in: 0)?.first === b3)
+        let (b3, d) = (submit(.scope(2)), submit(.scope(1)))
+        #expect(drains == [0, 1, 2, 1, 0])
+        #expect(queue.nextOrEnd(in: 1)?.first === b3)
+        #expect(queue.nextOrEnd(in: 0)?.first === d)
+    }
+
+    @Test(
+        "a lane that cannot write gives what it has to the first, and gets nothing until its rest is over"
+    )
+    func unusableLane() {
+        let queue = WriteQueue(StoreBounds(), lanes: 2, closedError: CancellationError())
+        var drains: [Int] = []
+        func submit(_ topic: WriteTopic, at now: Duration = .zero) -> Write {
+            let write = Write(of: nil, about: topic)
+            queue.submit(write, at: now) { drains.append($0) }
+            return write
+        }
+        let (a, b1, b2) = (submit(.scope(1)), submit(.scope(2)), submit(.scope(2)))
+        #expect(queue.nextOrEnd(in: 0)?.first === a)
+        #expect(queue.nextOrEnd(in: 1)?.first === b1)
+        #expect(!queue.leave(1, with: [b1], until: .seconds(10)))
+        #expect(queue.nextOrEnd(in: 1) == nil)
+        let (b3, c) = (submit(.scope(2)), submit(.scope(3), at: .seconds(9)))
+        #expect(queue.count == 4)
+        let order = (0..<4).map { _ in queue.next(in: 0).map(ObjectIdentifier.init) }
+        #expect(order == [b1, b2, b3, c].map(ObjectIdentifier.init))
+        let late = submit(.scope(4), at: .seconds(10))
+        #expect(drains == [0, 1, 1])
+        #expect(queue.nextOrEnd(in: 1)?.first === late)
+        queue.endUnderWay(in: 0, but: [])
+        #expect(queue.nextOrEnd(in: 0) == nil)
+        #expect(queue.leave(1, with: [late], until: .seconds(20)))
+        #expect((queue.count, queue.nextOrEnd(in: 0)?.first === late) == (1, true))
     }
 }
 

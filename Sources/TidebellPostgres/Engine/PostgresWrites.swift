@@ -27,6 +27,7 @@ final class PostgresWrites: Sendable {
     private let waiting: WriteQueue
     private let lanes: [WriterLane]
     private let guesses: RowGuesses
+    private let elapsed: @Sendable () -> Duration
 
     /// Creates the lanes, of which the first takes over a connection.
     ///
@@ -38,10 +39,15 @@ final class PostgresWrites: Sendable {
         waiting = surroundings.waiting
         signals = surroundings.signals
         guesses = surroundings.guesses
-        lanes = writers.enumerated().map { number, writer in
-            WriterLane(
-                number, named: writer, on: number == 0 ? connection : nil, surroundings)
+        var lanes: [WriterLane] = []
+        for (number, writer) in writers.enumerated() {
+            lanes.append(
+                WriterLane(
+                    number, named: writer, beside: lanes.first,
+                    on: number == 0 ? connection : nil, surroundings))
         }
+        self.lanes = lanes
+        elapsed = surroundings.elapsed
     }
 
     /// What a write is about whose scope is known.
@@ -57,7 +63,7 @@ final class PostgresWrites: Sendable {
     /// Takes a write, which is finished later; at once, with an error, when too many wait or the
     /// store is closed.
     func submit(_ write: any WaitingWrite) {
-        waiting.submit(write) { number in
+        waiting.submit(write, at: elapsed()) { number in
             let lane = lanes[number]
             lane.queue.async { lane.drain() }
         }
@@ -66,7 +72,8 @@ final class PostgresWrites: Sendable {
     /// Refuses further writes, does those that wait, and closes the connections.
     func close() async {
         waiting.close()
-        for lane in lanes {
+        // The first keeps other servers out, and does what others leave.
+        for lane in lanes.reversed() {
             await withCheckedContinuation { continuation in
                 lane.queue.async {
                     lane.close()

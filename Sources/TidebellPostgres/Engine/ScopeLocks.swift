@@ -4,6 +4,9 @@ import TidebellPostgresClient
 import TidebellSQL
 import TidebellWire
 
+/// A write needs the store's lock alone, which it has to have before any other.
+struct NeedsStore: Error {}
+
 /// Takes the lock of each step's scope, until the transaction ends.
 ///
 /// Advisory locks, which need no row: of an account or database that a step makes there is none
@@ -15,8 +18,6 @@ final class ScopeLocks: StepScopes {
     static let store: Int64 = 0x5444_424C_0000_0003
 
     private let connection: PostgresConnection
-    /// Whether others write, too.
-    private let isShared: Bool
     private var taken: Set<Int64> = []
     /// Whether the store's lock is taken, and alone.
     private var holdsStore: Bool?
@@ -24,15 +25,10 @@ final class ScopeLocks: StepScopes {
     private(set) var wantsStore = false
 
     /// Takes locks on a connection.
-    ///
-    /// - Parameter isShared: Whether others write, too: other lanes, or nodes. Otherwise a step that looks takes the store's lock
-    ///   alone, which nobody else wants, and knows what it saw until the transaction ends.
-    init(_ connection: PostgresConnection, isShared: Bool) {
-        self.connection = connection
-        self.isShared = isShared
-    }
+    init(_ connection: PostgresConnection) { self.connection = connection }
 
-    var areTogether: Bool { !isShared }
+    /// Others write at the same time: other lanes, or nodes.
+    var areTogether: Bool { false }
 
     /// Notes that the transaction ended, and its locks with it.
     func forget() {
@@ -44,17 +40,19 @@ final class ScopeLocks: StepScopes {
     func begin(_ scope: StoreScope, in reader: some SQLReading) throws {
         // Whoever holds the whole store needs no more.
         guard holdsStore != true else { return }
-        let isLook = isShared && scope == .looking
-        guard let key = try isLook ? Self.store : key(of: scope, in: reader) else {
+        guard let key = try scope == .looking ? Self.store : key(of: scope, in: reader) else {
+            guard holdsStore == nil else {
+                wantsStore = true
+                throw NeedsStore()
+            }
             reader.connection.memory?.forget()
-            connection.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(Self.store)])
-            return holdsStore = true
+            return takeStore()
         }
         if holdsStore == nil {
             connection.enqueue("SELECT pg_advisory_xact_lock_shared($1)", [.int64(Self.store)])
             holdsStore = false
         }
-        guard !isLook, taken.insert(key).inserted else { return }
+        guard scope != .looking, taken.insert(key).inserted else { return }
         // What an earlier write of the transaction read without the lock may have changed since.
         reader.connection.memory?.forget()
         connection.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(key)])
@@ -65,10 +63,11 @@ final class ScopeLocks: StepScopes {
     /// Only notes it: whoever has the store's lock in common and wanted it alone would wait for others that want
     /// the same.
     func waitForOthers() {
-        if isShared, holdsStore != true { wantsStore = true }
+        if holdsStore != true { wantsStore = true }
     }
 
-    /// Takes the lock of the store alone, before any other.
+    /// Takes the lock of the store alone, before any other: whoever has it in common and waited for it would wait for
+    /// others that do the same.
     func takeStore() {
         connection.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(Self.store)])
         holdsStore = true

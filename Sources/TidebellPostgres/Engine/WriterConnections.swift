@@ -3,10 +3,12 @@ import Synchronization
 import TidebellCore
 import TidebellPostgresClient
 
-/// Makes the connections on which a store is written, one for each lane. The first lane's holds the serving lock, alone
-/// or, as a node, in common with other nodes, and the lock of the node's name. Those of the others hold a lock in common
-/// that keeps other servers, and nodes of the same name, from beginning while any of them is there, whatever has
-/// become of the first.
+/// Makes the connections on which a store is written, one for each lane.
+///
+/// The first lane's holds the serving lock, alone or, as a node, in common with other nodes, and the lock of the node's
+/// name. Those of the others hold the lanes' lock in common. Whoever begins to serve waits until nobody holds that, and
+/// then notes its name there, so that no lane of a server that was replaced is opened any more, whichever of its
+/// connections it has lost.
 final class WriterConnections: Sendable {
     /// How long the lock of a connection that was lost is waited for: its server notices by itself that
     /// nobody is there.
@@ -19,6 +21,8 @@ final class WriterConnections: Sendable {
         var known: StoreMark?
         /// Who held the locks of each lane last.
         var holders: [Int: Int32] = [:]
+        /// The last write of each lane that was acknowledged.
+        var acknowledged: [Int64: Int64] = [:]
         /// Why it is never opened again.
         var refusal: StoreOpenError?
         /// Who is told of that.
@@ -33,14 +37,22 @@ final class WriterConnections: Sendable {
     private let losslessFailover: Bool
     private let now: @Sendable () -> Instant
     private let state = Mutex(State())
+    /// Held while a connection is compared with what is known.
+    private let comparing = Mutex(())
+    /// What this server is called among all that ever served.
+    private let name: Int64
 
-    /// - Parameter losslessFailover: Whether a promoted standby has every acknowledged write.
+    /// - Parameters:
+    ///   - name: What this server is called among all that ever served.
+    ///   - losslessFailover: Whether a promoted standby has every acknowledged write.
     init(
-        _ address: PostgresAddress, for purpose: StorePurpose, as node: NodeName?,
+        _ address: PostgresAddress, for purpose: StorePurpose, named name: Int64,
+        as node: NodeName?,
         losslessFailover: Bool, now: @escaping @Sendable () -> Instant
     ) {
         self.address = address
         self.purpose = purpose
+        self.name = name
         self.node = node
         self.losslessFailover = losslessFailover
         self.now = now
@@ -69,15 +81,18 @@ final class WriterConnections: Sendable {
         return refusal
     }
 
+    /// Why the store is served no more.
+    var refusal: StoreOpenError? { state.withLock(\.refusal) }
+
     /// Takes the locks on the first connection, when no connection is left of a server that had them before.
     func begin(on connection: PostgresConnection) throws {
         try hold(on: connection, in: 0, for: Self.firstLockTimeout)
         guard purpose == .serving else { return }
-        try connection.awaitEnd(of: PostgresSchema.lanesLock, for: Self.firstLockTimeout) {
+        try connection.takeOver(PostgresSchema.lanesLock, as: name, within: Self.lockTimeout) {
             .servedElsewhere(path: address.description)
         }
         guard let node else { return }
-        try connection.awaitEnd(of: lanesLock, for: Self.firstLockTimeout) {
+        try connection.takeOver(lanesLock, as: name, within: Self.lockTimeout) {
             .nodeInUse(name: node.description)
         }
     }
@@ -104,12 +119,12 @@ final class WriterConnections: Sendable {
         return known.isPromoted(from: mark) ? .replaced : .other
     }
 
-    /// Has `body` called whenever somebody may have found a promoted standby before the connection that writes has.
+    /// Has `body` called whenever somebody may have found a promoted standby before a connection that writes has.
     func whenPromoted(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.whenPromoted = body }
     }
 
-    /// Has the connection that writes look at the standby that was promoted.
+    /// Has a connection that writes look at the standby that was promoted.
     func notePromoted() { state.withLock(\.whenPromoted)() }
 
     /// Notes that it began a new life.
@@ -117,13 +132,16 @@ final class WriterConnections: Sendable {
         state.withLock { $0.known?.incarnation = incarnation.rawValue }
     }
 
-    /// Makes the connection of a lane, or another after one was lost, if the store is still what it was: not that of another
-    /// history, or another server's since, or one that lacks the write that was acknowledged last. A promoted standby is
-    /// what it was where it was said to lack nothing, and has that write.
-    func open(
-        after acknowledged: Int64, of writer: Int64, in lane: Int
-    ) throws -> PostgresConnection {
-        if let refusal = state.withLock(\.refusal) { throw refusal }
+    /// Notes that the last write of a lane was acknowledged.
+    func note(acknowledged write: Int64, of writer: Int64) {
+        state.withLock { $0.acknowledged[writer] = write }
+    }
+
+    /// Makes the connection of a lane, or another after one was lost, if the store is still what it was: not that of
+    /// another history, or another server's since, or one that lacks a write that was acknowledged, in whatever lane. A
+    /// promoted standby is what it was where it was said to lack nothing, and has those writes.
+    func open(_ lane: Int, of writer: Int64) throws -> PostgresConnection {
+        if let refusal { throw refusal }
         let connection = try PostgresConnection(address)
         guard purpose == .serving else { return connection }
         if let lost = state.withLock({ $0.holders[lane] }) {
@@ -140,41 +158,49 @@ final class WriterConnections: Sendable {
                 """, [.int64(Int64(lost)), .int64(lane == 0 ? ownLock : lanesLock)])
         }
         try hold(on: connection, in: lane, for: Self.lockTimeout)
-        let mark = try StoreMark(on: connection)
-        var last: Int64 = 0
-        try connection.rows(
-            "SELECT last_write FROM store_writer WHERE id = $1", [.int64(writer)]
-        ) { last = $0.int(0) }
-        let versions = try PostgresSchema.versions(on: connection)
-        let finding = compare(mark)
-        switch finding {
-        case .replaced:
+        do {
+            // What one lane finds out, another one knows when it compares.
+            try comparing.withLock { _ in try compare(connection) }
+        } catch {
             connection.close()
-            throw StoreOpenError.unreachable(reason: Self.replaced)
-        case .same, .promoted:
-            guard versions.areServed(by: PostgresSchema.version), last >= acknowledged else {
-                defer { connection.close() }
-                // The others have not noticed: what is lost is this server's.
-                if losslessFailover, last < acknowledged {
-                    try StoreLineage.endLife(mark.incarnation, connection, at: now())
-                    throw refuse(because: Self.lacksWrites)
-                }
-                throw refuse()
-            }
-        case .other:
-            connection.close()
-            throw refuse()
-        }
-        if finding == .promoted {
-            try connection.execute(
-                "UPDATE tidebell_schema SET lineage = $1", [.text(mark.lineage)])
-            state.withLock { $0.known?.lineage = mark.lineage }
+            throw error
         }
         // There before it is needed: whoever settles a commit waits for the row.
         try connection.execute(
             "INSERT INTO store_writer (id, last_write) VALUES ($1, 0) ON CONFLICT (id) DO NOTHING",
             [.int64(writer)])
         return connection
+    }
+
+    /// Looks whether the store at a connection is what it was; refuses to serve it any more where it is not.
+    private func compare(_ connection: PostgresConnection) throws {
+        // Those that come meanwhile are there, too.
+        let acknowledged = state.withLock(\.acknowledged)
+        let mark = try StoreMark(on: connection)
+        var last: [Int64: Int64] = [:]
+        try connection.rows(
+            "SELECT id, last_write FROM store_writer WHERE id = ANY($1)",
+            [.int64Array(acknowledged.keys + [lanesLock])]
+        ) { last[$0.int(0)] = $0.int(1) }
+        let versions = try PostgresSchema.versions(on: connection)
+        let finding = compare(mark)
+        switch finding {
+        case .replaced: throw StoreOpenError.unreachable(reason: Self.replaced)
+        case .same, .promoted: break
+        case .other: throw refuse()
+        }
+        guard versions.areServed(by: PostgresSchema.version) else { throw refuse() }
+        guard acknowledged.allSatisfy({ last[$0.key] ?? 0 >= $0.value }) else {
+            // The others have not noticed: what is lost is this server's.
+            guard losslessFailover else { throw refuse() }
+            try StoreLineage.endLife(mark.incarnation, connection, at: now())
+            throw refuse(because: Self.lacksWrites)
+        }
+        guard last[lanesLock] == name else { throw refuse() }
+        guard finding == .promoted else { return }
+        try connection.execute(
+            "UPDATE tidebell_schema SET lineage = $1", [.text(mark.lineage)])
+        state.withLock { $0.known?.lineage = mark.lineage }
     }
 
     private static let changed =
@@ -212,7 +238,7 @@ final class WriterConnections: Sendable {
         node.map { ScopeLocks.key("node", $0.description) } ?? PostgresSchema.servingLock
     }
 
-    /// The lock that lanes but the first have in common.
+    /// The lock that lanes but the first have in common, and the row that names whose lanes they are.
     private var lanesLock: Int64 {
         node.map { ScopeLocks.key("lanes", $0.description) } ?? PostgresSchema.lanesLock
     }
@@ -230,7 +256,12 @@ final class WriterConnections: Sendable {
         connection.enqueue("SET tcp_keepalives_idle = 10")
         connection.enqueue("SET tcp_keepalives_interval = 5")
         connection.enqueue("SET tcp_keepalives_count = 3")
-        guard purpose == .serving else { return try connection.sync() }
+        try connection.sync()
+        // Not every system can do these.
+        for setting in ["client_connection_check_interval = '1s'", "tcp_user_timeout = '25s'"] {
+            _ = try? connection.execute("SET \(setting)")
+        }
+        guard purpose == .serving else { return }
         func holdServing() throws {
             try connection.hold(
                 PostgresSchema.servingLock, inCommon: node != nil, for: timeout
@@ -258,14 +289,19 @@ extension PostgresConnection {
     func holdServingLock(for timeout: String, at address: PostgresAddress) throws {
         let refusal = StoreOpenError.servedElsewhere(path: address.description)
         try hold(PostgresSchema.servingLock, for: timeout) { refusal }
-        try awaitEnd(of: PostgresSchema.lanesLock, for: timeout) { refusal }
+        try takeOver(PostgresSchema.lanesLock, as: 0, within: timeout) { refusal }
     }
 
-    /// Waits until nobody has a lock.
-    fileprivate func awaitEnd(
-        of lock: Int64, for timeout: String, otherwise: () -> StoreOpenError
+    /// Waits until nobody has the lock of lanes, and notes whose it is from now on.
+    fileprivate func takeOver(
+        _ lock: Int64, as name: Int64, within timeout: String, otherwise: () -> StoreOpenError
     ) throws {
         try hold(lock, for: timeout, otherwise: otherwise)
+        try execute(
+            """
+            INSERT INTO store_writer (id, last_write) VALUES ($1, $2)
+            ON CONFLICT (id) DO UPDATE SET last_write = excluded.last_write
+            """, [.int64(lock), .int64(name)])
         try execute("SELECT pg_advisory_unlock($1)", [.int64(lock)])
     }
 

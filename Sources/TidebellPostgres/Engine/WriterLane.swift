@@ -14,8 +14,8 @@ struct UnsettledCommit: Error, CustomStringConvertible {
     }
 }
 
-/// A write needs the store's lock alone, which it has to have before any other.
-private struct NeedsStore: Error {}
+/// A lane but the first has no connection, and others may.
+private struct LaneUnusable: Error {}
 
 /// There is no connection to write on, and nothing was begun.
 private struct Unreachable: Error {
@@ -32,6 +32,9 @@ final class WriterLane: @unchecked Sendable {
     /// How long a write waits for a lock of another lane or process where it is not the first of its transaction.
     private static let longestLaterWait = "20ms"
 
+    /// How long a lane that got no connection is left alone.
+    private static let pauseOfUnusable = Duration.seconds(10)
+
     /// What all lanes have in common.
     struct Surroundings: Sendable {
         var waiting: WriteQueue
@@ -41,8 +44,6 @@ final class WriterLane: @unchecked Sendable {
         var leases: any OutboxLeases
         /// Whom the other nodes are told by; nil for a server that is alone.
         var node: Node?
-        /// Whether others write at the same time: another lane, or a node.
-        var isShared: Bool
         var signals: PostgresWrites.Signals
         var troubles: StoreTroubles
         var bounds: StoreBounds
@@ -51,13 +52,14 @@ final class WriterLane: @unchecked Sendable {
 
     let queue: DispatchQueue
     private let number: Int
+    /// Does the writes of a lane that gets no connection; nil for the first itself.
+    private let first: WriterLane?
     private let waiting: WriteQueue
     private let connections: WriterConnections
     private let statements: PostgresStatements
     private let guesses: RowGuesses
     private let leases: any OutboxLeases
     private let node: Node?
-    private let isShared: Bool
     private let signals: PostgresWrites.Signals
     private let troubles: StoreTroubles
     private let bounds: StoreBounds
@@ -66,17 +68,16 @@ final class WriterLane: @unchecked Sendable {
     /// The name of the lane among those that write, and of its last write.
     private let writer: Int64
     private var lastWrite: Int64 = 0
-    /// The last one that was acknowledged.
-    private var acknowledged: Int64 = 0
     /// Nil until the lane's first write, but for the first lane's.
     private var connection: PostgresConnection?
 
     /// Creates a lane that takes over a connection, or opens one for its first write.
     init(
-        _ number: Int, named writer: Int64, on connection: PostgresConnection? = nil,
-        _ surroundings: Surroundings
+        _ number: Int, named writer: Int64, beside first: WriterLane?,
+        on connection: PostgresConnection?, _ surroundings: Surroundings
     ) {
         self.number = number
+        self.first = first
         self.writer = writer
         self.connection = connection
         queue = DispatchQueue(label: "tidebell.postgres.writer.\(number)")
@@ -86,7 +87,6 @@ final class WriterLane: @unchecked Sendable {
         guesses = surroundings.guesses
         leases = surroundings.leases
         node = surroundings.node
-        isShared = surroundings.isShared
         signals = surroundings.signals
         troubles = surroundings.troubles
         bounds = surroundings.bounds
@@ -110,9 +110,12 @@ final class WriterLane: @unchecked Sendable {
             while !again.writes.isEmpty {
                 // The first of those that were postponed waits for its locks as long as it takes.
                 attempts = again.isPostponed ? 1 : attempts + 1
+                // Nobody waits for the company of one that holds up all others.
+                let holdsStore = again.needsStore || again.writes[0].topic == .everything
                 again = commit(
-                    again.writes, takesMore: attempts == 1,
-                    isLast: attempts == PostgresWrites.mostAttempts, alone: again.needsStore)
+                    again.writes, takesMore: attempts == 1 && !holdsStore,
+                    isLast: attempts == PostgresWrites.mostAttempts, alone: holdsStore)
+                waiting.endUnderWay(in: number, but: again.writes)
             }
         }
     }
@@ -141,7 +144,7 @@ final class WriterLane: @unchecked Sendable {
     /// Runs writes in one transaction, and as many of those that wait as it has time for, and finishes
     /// them; returns those that have to run again.
     ///
-    /// Only the first waits for locks that other processes have, since it holds none of those that the others
+    /// Only the first waits for locks that other lanes or processes have, since it holds none of those that the others
     /// wait for: one that would have to wait later ends the transaction, and is the first of the next.
     ///
     /// - Parameter alone: Whether the first has the lock of the whole store.
@@ -153,7 +156,7 @@ final class WriterLane: @unchecked Sendable {
         var running = Running()
         do {
             let connection = try usableConnection()
-            let scopes = ScopeLocks(connection, isShared: isShared)
+            let scopes = ScopeLocks(connection)
             let statements = StoreConnection(connection, self.statements, guesses)
             statements.memory = GroupMemory()
             let end = elapsed() + bounds.commitTime
@@ -192,6 +195,10 @@ final class WriterLane: @unchecked Sendable {
         } catch {
             connection?.rollback()
             let others = again.writes + rest
+            if error is LaneUnusable {
+                leave(others)
+                return Rerun()
+            }
             if !isLast, Self.isConflict(error) || Self.mayPass(error) {
                 return Rerun(writes: running.done + others, needsStore: alone)
             }
@@ -273,7 +280,7 @@ final class WriterLane: @unchecked Sendable {
             connection.close()
             guard try isCommitted(lastWrite) else { throw error }
         }
-        acknowledged = lastWrite
+        connections.note(acknowledged: lastWrite, of: writer)
         troubles.noteSuccess()
         for write in running.done { write.finish(nil) }
         node?.tell(notified: running.notified, endsAccess: running.endsAccess)
@@ -300,17 +307,27 @@ final class WriterLane: @unchecked Sendable {
         }
     }
 
+    /// Gives the writes of the lane to the first one, and takes no others for a while.
+    private func leave(_ writes: [any WaitingWrite]) {
+        guard let first else { return }
+        let startsDrain = waiting.leave(
+            number, with: writes, until: elapsed() + Self.pauseOfUnusable)
+        if startsDrain { first.queue.async { first.drain() } }
+    }
+
     /// The connection, or another where it was lost. Where none is to be had, those that wait get the
     /// error, too: each would wait as long for it.
     private func usableConnection() throws -> PostgresConnection {
-        if let connection, connection.isAlive { return connection }
         do {
-            let opened = try connections.open(after: acknowledged, of: writer, in: number)
+            if let refusal = connections.refusal { throw refusal }
+            if let connection, connection.isAlive { return connection }
+            let opened = try connections.open(number, of: writer)
             // Of rows that were read before they were committed, and are not there.
             guesses.forget()
             connection = opened
             return opened
         } catch {
+            if first != nil, connections.refusal == nil { throw LaneUnusable() }
             // Also where what was found there is no store any more.
             let meant =
                 StoreUnavailable.meant(by: error) as? StoreUnavailable
@@ -329,7 +346,7 @@ final class WriterLane: @unchecked Sendable {
     }
 
     /// Whether the same may succeed as the first write of a transaction: a lock was not to be had in the time for
-    /// it, or another process has made the same row in a scope of its own, which a second look finds.
+    /// it, or another lane or process has made the same row in a scope of its own, which a second look finds.
     private static func mayPass(_ error: any Error) -> Bool {
         guard let error = error as? PostgresError else { return false }
         return error.code == "55P03" || error.kind == .uniqueViolation

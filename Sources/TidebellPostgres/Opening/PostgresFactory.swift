@@ -19,7 +19,7 @@ package struct PostgresFactory: StoreFactory, CustomStringConvertible {
     ///     and so on.
     ///   - node: What this server is called among those that share the database; nil for one that is alone.
     ///   - losslessFailover: Whether a standby that is promoted has every acknowledged write.
-    ///   - readers: Connections that read at the same time, beside the one that writes.
+    ///   - readers: Connections that read at the same time, beside those that write.
     package init(
         _ address: String, as node: NodeName? = nil, losslessFailover: Bool = false,
         readers: Int = 8

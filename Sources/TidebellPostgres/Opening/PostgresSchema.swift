@@ -233,7 +233,10 @@ enum PostgresSchema {
         let inCommon = oldestCode <= found ? "_shared" : ""
         var isFree = false
         try connection.rows(
-            "SELECT pg_try_advisory_xact_lock\(inCommon)($1)", [.int64(servingLock)]
+            """
+            SELECT pg_try_advisory_xact_lock\(inCommon)($1)
+                AND pg_try_advisory_xact_lock\(inCommon)($2)
+            """, [.int64(servingLock), .int64(lanesLock)]
         ) { isFree = $0.bool(0) }
         guard isFree else {
             throw StoreOpenError.unreachable(

@@ -18,15 +18,14 @@ extension PostgresStore {
     ///   - losslessFailover: Whether a standby that is promoted has every acknowledged write: then the store is
     ///     served on there, in the same life.
     ///   - readers: Connections that read at the same time, beside those that write.
-    ///   - writers: Connections that write at the same time, where it serves.
     package static func open(
         at address: PostgresAddress, for purpose: StorePurpose = .serving,
         as node: NodeName? = nil, losslessFailover: Bool = false,
-        bounds: StoreBounds = StoreBounds(), readers: Int = 8,
-        writers: Int = PostgresWrites.lanes, time: Time, randomness: Randomness
+        bounds: StoreBounds = StoreBounds(), readers: Int = 8, time: Time, randomness: Randomness
     ) throws(StoreOpenError) -> PostgresStore {
         do {
-            let names = (0..<(purpose == .serving ? writers : 1)).map { _ in
+            let lanes = purpose == .serving ? PostgresWrites.lanes : 1
+            let names = (0..<lanes).map { _ in
                 Int64(bitPattern: randomness.makeNumber())
             }
             let connection = try PostgresConnection(address)
@@ -38,7 +37,8 @@ extension PostgresStore {
             }
             if node != nil { try ClockAgreement.check(on: connection) }
             let connections = WriterConnections(
-                address, for: purpose, as: node, losslessFailover: losslessFailover, now: time.now)
+                address, for: purpose, named: names[0], as: node,
+                losslessFailover: losslessFailover, now: time.now)
             try connections.begin(on: connection)
             let statements = PostgresStatements()
             let cameBackOlder =
@@ -71,11 +71,10 @@ extension PostgresStore {
                 connection, named: names,
                 WriterLane.Surroundings(
                     waiting: WriteQueue(
-                        bounds, lanes: names.count, closedError: PostgresPool.Refusal.closed),
+                        bounds, lanes: lanes, closedError: PostgresPool.Refusal.closed),
                     connections: connections, statements: statements, guesses: guesses,
                     leases: shared?.leases ?? leases, node: shared,
-                    isShared: shared != nil || names.count > 1, signals: signals,
-                    troubles: troubles, bounds: bounds, elapsed: time.elapsed))
+                    signals: signals, troubles: troubles, bounds: bounds, elapsed: time.elapsed))
             let store = PostgresStore(
                 identity: UInt64(bitPattern: mark.identity),
                 incarnation: Incarnation(rawValue: mark.incarnation), cameBackOlder: cameBackOlder,

@@ -13,8 +13,10 @@ package final class WriteQueue: Sendable {
     private struct Lane {
         var waiting = WaitingWrites()
         var isDraining = false
-        /// What the transaction under way took out, and is about.
+        /// What the lane took out and is not done with is about.
         var underWay: [WriteTopic] = []
+        /// Until when it gets no writes, on the clock of those who submit.
+        var rests: Duration = .zero
 
         var load: Int { waiting.count + underWay.count }
     }
@@ -28,46 +30,83 @@ package final class WriteQueue: Sendable {
     private struct State {
         var lanes: [Lane]
         var places: [WriteTopic: Place] = [:]
+        /// How many wait in all lanes.
+        var count = 0
         var isClosed = false
-
-        var count: Int { lanes.reduce(0) { $0 + $1.waiting.count } }
 
         func count(of caller: AccountID) -> Int {
             lanes.reduce(0) { $0 + $1.waiting.count(of: caller) }
         }
 
         /// Lets a write wait in a lane; returns which, and whether its drain has to be started.
-        mutating func enter(_ write: any WaitingWrite) -> (lane: Int, startsDrain: Bool) {
+        mutating func enter(
+            _ write: any WaitingWrite, at now: Duration
+        ) -> (lane: Int, startsDrain: Bool) {
             var lane = 0
             if lanes.count > 1 {
                 // The first of those that have equally much to do, so that few writes keep to one.
                 lane =
                     places[write.topic]?.lane
-                    ?? lanes.indices.min { lanes[$0].load < lanes[$1].load } ?? 0
-                if write.topic != .unknown {
-                    places[write.topic, default: Place(lane: lane, count: 0)].count += 1
-                }
+                    ?? lanes.indices.filter { lanes[$0].rests <= now }
+                    .min { lanes[$0].load < lanes[$1].load } ?? 0
+                note(write.topic, in: lane)
             }
+            return (lane, enter(write, in: lane))
+        }
+
+        /// Lets a write wait in a lane; returns whether its drain has to be started.
+        mutating func enter(_ write: any WaitingWrite, in lane: Int) -> Bool {
+            count += 1
             lanes[lane].waiting.enter(write)
             defer { lanes[lane].isDraining = true }
-            return (lane, !lanes[lane].isDraining)
+            return !lanes[lane].isDraining
+        }
+
+        /// Notes that there is one more about a topic in a lane.
+        private mutating func note(_ topic: WriteTopic, in lane: Int) {
+            guard topic != .unknown else { return }
+            places[topic, default: Place(lane: lane, count: 0)].count += 1
         }
 
         /// Takes out the write whose turn it is in a lane.
         mutating func next(in lane: Int) -> (any WaitingWrite)? {
             guard let write = lanes[lane].waiting.next() else { return nil }
+            count -= 1
             if lanes.count > 1 { lanes[lane].underWay.append(write.topic) }
             return write
         }
 
-        /// Notes that what a lane took out is done.
-        mutating func endUnderWay(in lane: Int) {
-            for topic in lanes[lane].underWay where topic != .unknown {
+        /// Notes that what a lane took out is done, but for some.
+        mutating func endUnderWay(in lane: Int, but left: [any WaitingWrite]) {
+            guard lanes.count > 1 else { return }
+            let ended = lanes[lane].underWay
+            lanes[lane].underWay = left.map(\.topic)
+            for write in left { note(write.topic, in: lane) }
+            for topic in ended where topic != .unknown {
                 guard let place = places[topic] else { continue }
                 places[topic]?.count -= 1
                 if place.count <= 1 { places[topic] = nil }
             }
-            lanes[lane].underWay.removeAll(keepingCapacity: true)
+        }
+
+        /// Gives what waits in a lane and what it took out to the first one, which it rests until then; returns
+        /// whether the drain of that has to be started.
+        mutating func leave(
+            _ lane: Int, with writes: [any WaitingWrite], until end: Duration
+        ) -> Bool {
+            lanes[lane].rests = end
+            lanes[lane].underWay = []
+            for (topic, place) in places where place.lane == lane { places[topic]?.lane = 0 }
+            var startsDrain = false
+            func move(_ write: any WaitingWrite) {
+                if enter(write, in: 0) { startsDrain = true }
+            }
+            for write in writes { move(write) }
+            while let write = lanes[lane].waiting.next() {
+                count -= 1
+                move(write)
+            }
+            return startsDrain
         }
     }
 
@@ -92,9 +131,13 @@ package final class WriteQueue: Sendable {
 
     /// Takes a write, which is finished later; at once, with an error, when too many wait or the queue is
     /// closed. Calls `drain` where none is under way in its lane, which puts one on the engine's queue.
-    package func submit(_ write: any WaitingWrite, drain: (_ lane: Int) -> Void) {
+    ///
+    /// - Parameter now: The moment, where lanes rest (``leave(_:with:until:)``).
+    package func submit(
+        _ write: any WaitingWrite, at now: Duration = .zero, drain: (_ lane: Int) -> Void
+    ) {
         let refusal = enqueuing.withLock { _ -> (any Error)? in
-            let (refusal, lane) = enter(write)
+            let (refusal, lane) = enter(write, at: now)
             if let lane { drain(lane) }
             return refusal
         }
@@ -102,7 +145,9 @@ package final class WriteQueue: Sendable {
     }
 
     /// Lets a write wait, or tells why it may not, and the lane in which a drain has to be started.
-    private func enter(_ write: any WaitingWrite) -> (refusal: (any Error)?, drain: Int?) {
+    private func enter(
+        _ write: any WaitingWrite, at now: Duration
+    ) -> (refusal: (any Error)?, drain: Int?) {
         state.withLock { state in
             guard !state.isClosed else { return (closedError, nil) }
             guard state.count < bounds.waitingWrites else { return (bounds.tooManyWritesWait, nil) }
@@ -111,7 +156,7 @@ package final class WriteQueue: Sendable {
             {
                 return (bounds.tooManyOfCallerWait, nil)
             }
-            let (lane, startsDrain) = state.enter(write)
+            let (lane, startsDrain) = state.enter(write, at: now)
             return (nil, startsDrain ? lane : nil)
         }
     }
@@ -138,11 +183,22 @@ package final class WriteQueue: Sendable {
         state.withLock { $0.next(in: lane) }
     }
 
-    /// Takes the first write of the next transaction, and counts how many wait then; nil ends the drain. What was
-    /// taken before is done.
+    /// Notes that what was taken out of a lane is done, but for some that run again.
+    package func endUnderWay(in lane: Int, but left: [any WaitingWrite]) {
+        state.withLock { $0.endUnderWay(in: lane, but: left) }
+    }
+
+    /// Gives what waits in a lane, and writes that it took out, to the first lane, and others none until a moment;
+    /// returns whether the drain of the first has to be started.
+    package func leave(
+        _ lane: Int, with writes: [any WaitingWrite], until end: Duration
+    ) -> Bool {
+        state.withLock { $0.leave(lane, with: writes, until: end) }
+    }
+
+    /// Takes the first write of the next transaction, and counts how many wait then; nil ends the drain.
     package func nextOrEnd(in lane: Int = 0) -> (first: any WaitingWrite, waiting: Int)? {
         state.withLock { state in
-            state.endUnderWay(in: lane)
             guard let first = state.next(in: lane) else {
                 state.lanes[lane].isDraining = false
                 return nil

@@ -7,6 +7,6 @@ package enum WriteTopic: Sendable, Hashable {
     case unknown
     /// A scope, by a number that stands for it.
     case scope(Int64)
-    /// All of the store, so that nothing else runs meanwhile.
+    /// All of the store: the engine lets nothing else run meanwhile.
     case everything
 }

@@ -15,7 +15,7 @@ package protocol StepScopes: AnyObject {
     func end()
     /// Whether nothing of others comes between the steps of a transaction.
     var areTogether: Bool { get }
-    /// Notes that an access ends: writes of whoever had it, which other processes may have begun, end before this
+    /// Notes that an access ends: writes of whoever had it, which may have begun elsewhere, end before this
     /// one does.
     func waitForOthers()
 }
