@@ -19,7 +19,7 @@ from playwright.sync_api import sync_playwright
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONTAINER = "iCloud.org.example.notes"
 # A bound that only a failure meets, in ms.
-PATIENCE = 60_000
+PATIENCE = 180_000
 
 
 def free_port():
