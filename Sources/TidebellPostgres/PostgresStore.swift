@@ -103,6 +103,8 @@ package final class PostgresStore: OpenedStore {
         node?.whenNotifiedElsewhere(body)
     }
 
+    package var damageSearch: DamageSearch { .toolsOfPostgreSQL }
+
     package var isMaintainedHere: Bool { node?.leads ?? true }
 
     package func whenLost(_ body: @escaping @Sendable (StoreOpenError) -> Void) {

@@ -204,7 +204,8 @@ package struct DataFolder: Sendable {
     ) throws -> AssetFolder {
         do {
             return try AssetFolder(
-                url.appendingPathComponent(Self.assetsName), of: node, rootKey: rootKey,
+                url.appendingPathComponent(Self.assetsName), of: node,
+                stores.isInDataFolder ? .check : .toolsOfPostgreSQL, rootKey: rootKey,
                 logger: logger
             )
         } catch let error as OperatorError {

@@ -55,6 +55,7 @@ extension WrappedStore {
         try await base.returnDeliveries(leases)
     }
 
+    package var damageSearch: DamageSearch { base.damageSearch }
     package var isMaintainedHere: Bool { base.isMaintainedHere }
     package func whenNotifiedElsewhere(_ body: @escaping @Sendable (Set<UserID>?) -> Void) {
         base.whenNotifiedElsewhere(body)

@@ -78,10 +78,15 @@ struct DataOption: ParsableArguments {
 
     /// Where the cloud is, as a sentence about it names it.
     var place: String {
+        hasDatabase ? "\(storePlace) and \(shortPath)" : shortPath
+    }
+
+    /// Where its records are, without a password.
+    private var storePlace: String {
         guard let storeAddress, let stores = try? PostgresFactory(storeAddress) else {
             return shortPath
         }
-        return "PostgreSQL (\(stores.description)) and \(shortPath)"
+        return "PostgreSQL (\(stores.description))"
     }
 
     /// The folder as the operator would write it.
@@ -125,14 +130,15 @@ struct DataOption: ParsableArguments {
                     + "new cloud there: tidebell serve\(hint)"
             )
         }
-        nameFolder()
+        nameCloud()
         return try await withStore(body)
     }
 
-    /// Prints which folder a command works on where its own words do not name it: the wrong one is found by
-    /// looking, not by wondering.
-    private func nameFolder() {
-        if path == nil { printError("In \(shortPath):") }
+    /// Prints which folder or database a command works on where its own words do not name it: the wrong one is
+    /// found by looking, not by wondering.
+    private func nameCloud() {
+        let isNamed = (hasDatabase ? store : path) != nil
+        if !isNamed { printError("In \(storePlace):") }
     }
 
     /// Runs `body` on the accounts of the cloud, also while a server runs on it.
@@ -184,13 +190,13 @@ struct DataOption: ParsableArguments {
     private func trouble(with error: StoreUnavailable) -> OperatorError {
         switch error.cause {
         case .diskIsFull:
-            OperatorError("The disk of \(shortPath) is full, so the cloud could not be changed.")
+            OperatorError("The disk of \(storePlace) is full, so the cloud could not be changed.")
         case .diskFails:
             OperatorError(
-                "The disk of \(shortPath) has failed, so the cloud could not be changed: \(error.detail)."
+                "The disk of \(storePlace) has failed, so the cloud could not be changed: \(error.detail)."
             )
         case .isLocked:
-            OperatorError("Another program is using the cloud in \(shortPath); try again.")
+            OperatorError("Another program is using the cloud in \(storePlace); try again.")
         case .isReadOnly:
             OperatorError("The files in \(shortPath) cannot be written: \(error.detail).")
         case .isUnreachable:

@@ -36,7 +36,7 @@ extension RootKeyCommand {
                 data.dataFolder, from: old.source, to: new.source, time: .system,
                 randomness: .system)
             guard !done.wasDone else {
-                return printLine("\(data.shortPath) has the root key \(done.newID) already.")
+                return printLine("\(data.place) has the root key \(done.newID) already.")
             }
             if done.madeKey, let file = new.newRootKeyFile {
                 printLine("Made a root key in \(file). Keep a copy of it in another safe location.")
@@ -45,7 +45,7 @@ extension RootKeyCommand {
             let progress = done.progress
             printLine(
                 """
-                Changed the root key of \(data.shortPath) from \(done.oldID) to \(done.newID): \
+                Changed the root key of \(data.place) from \(done.oldID) to \(done.newID): \
                 \(counted(progress.zones, "key of a zone", "keys of zones")), \
                 \(counted(progress.files, "key of a file", "keys of files")) and \
                 \(counted(progress.answers, "kept answer")) are now encrypted with the new one.
@@ -54,8 +54,8 @@ extension RootKeyCommand {
             if progress.unopened > 0 {
                 printError(
                     "\(counted(progress.unopened, "key")) could not be opened with the old root key "
-                        + "and were not changed. What is encrypted with them cannot be read, as "
-                        + "before; 'tidebell check' names the files."
+                        + "and were not changed. What is encrypted with them cannot be read, as before"
+                        + (data.hasDatabase ? "." : "; 'tidebell check' names the files.")
                 )
             }
             printLine(advice(after: done))

@@ -58,7 +58,7 @@ struct DamagedRecordTests {
                 let reason = record["reason"] as? String ?? ""
                 if let code = record["serverErrorCode"] as? String {
                     #expect(reason.contains("record 'b' of zone 'Z' is damaged"), "\(code)")
-                    #expect(reason.contains("tidebell check"))
+                    #expect(reason.contains("its operator finds it \(DamageHints.ofAnswers);"))
                 }
                 return (
                     record["recordName"] as? String ?? "",
@@ -108,7 +108,7 @@ struct DamagedRecordTests {
         #expect(
             api.log.detailedLines
                 == [
-                    "a record is damaged; run 'tidebell check' "
+                    "a record is damaged; \(DamageHints.ofTheLog) "
                         + #"["container=\#(TestAPI.container)", "database=private", "#
                         + #""environment=development", "record=b", "zone=Z"]"#
                 ]

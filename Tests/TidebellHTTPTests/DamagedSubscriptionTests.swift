@@ -41,7 +41,7 @@ struct DamagedSubscriptionTests {
             case .failed(let id, let error):
                 if error.code == .internalError {
                     #expect(error.reason.contains("subscription '\(id)' is damaged"))
-                    #expect(error.reason.contains("tidebell check"))
+                    #expect(error.reason.contains("finds it \(DamageHints.ofAnswers);"))
                 }
                 return "\(id): \(error.code.rawValue)"
             }
@@ -76,7 +76,7 @@ struct DamagedSubscriptionTests {
         #expect(try outcomes(try await api.get("public/subscriptions/list")) == [])
         #expect(
             api.log.detailedLines == [
-                "a subscription is damaged and does not fire any more; run 'tidebell check' "
+                "a subscription is damaged and does not fire any more; \(DamageHints.ofTheLog) "
                     + #"["container=\#(TestAPI.container)", "database=private", "#
                     + #""environment=development", "subscription=b"]"#
             ])

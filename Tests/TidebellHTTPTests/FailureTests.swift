@@ -16,11 +16,11 @@ struct FailureTests {
 
     private func respond(
         _ error: any Error & Sendable, log: TestLog = TestLog(level: .error),
-        headers: [String: String] = [:]
+        headers: [String: String] = [:], _ search: DamageSearch = .check
     ) async throws -> TestAPI.Answer {
         let cloud = CloudServices(
-            store: FailingStore(error: error), secret: .test, time: .system, randomness: .system,
-            logger: log.logger
+            store: FailingStore(error: error, damageSearch: search), secret: .test,
+            time: .system, randomness: .system, logger: log.logger
         )
         let response = await cloud.respond(
             .get, "/database/1/c/development/private/zones/list?ckAPIToken=secret",
@@ -79,6 +79,38 @@ struct FailureTests {
         #expect(log.detailedLines.isEmpty)
     }
 
+    @Test("A database that cannot be reached may be tried again after two seconds")
+    func unreachable() async throws {
+        let answer = try await respond(StoreUnavailable(.isUnreachable, detail: "/secret/path"))
+        #expect(answer.status == 503)
+        #expect(
+            answer.error
+                == WireError(
+                    .tryAgainLater, "the server's database cannot be reached; try again later",
+                    retryAfter: 2))
+        #expect(answer[header: "Retry-After"] == "2")
+    }
+
+    @Test(
+        "Damage of the store is answered, and logged, with what finds it on its engine",
+        arguments: [
+            (DamageSearch.check, "with 'tidebell check'", "run 'tidebell check'"),
+            (
+                DamageSearch.toolsOfPostgreSQL, "in the server's log",
+                "run 'pg_amcheck' on its database"
+            ),
+        ])
+    func damage(search: DamageSearch, answered: String, logged: String) async throws {
+        let log = TestLog(level: .error)
+        let answer = try await respond(StoreDamaged(detail: "page 7"), log: log, search)
+        #expect(answer.status == 500)
+        #expect(answer.error?.reason.contains("its operator finds where \(answered), and") == true)
+        #expect(
+            log.detailedLines == [
+                "the database is damaged; \(logged) " + #"["error=page 7"]"#
+            ])
+    }
+
     @Test("Every code has its HTTP status (3.3)", arguments: ServerErrorCode.allCases)
     func statuses(code: ServerErrorCode) async throws {
         let answer = try await respond(WireError(code, "why"))
@@ -107,6 +139,7 @@ struct FailingStore: Store {
     var error: any Error & Sendable
     let identity: UInt64 = 1
     let incarnation = Incarnation.first
+    var damageSearch = DamageSearch.check
 
     func writeInSteps<Result: Sendable>(
         for caller: AccountID?, about scope: StoreScope?, durability: Durability,

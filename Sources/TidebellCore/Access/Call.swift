@@ -47,6 +47,9 @@ package struct Call: Sendable {
     /// Makes the continuation markers of queries.
     package var markerSeal: MarkerSeal
 
+    /// How the store's operator finds what is damaged.
+    package var damageSearch = DamageSearch.check
+
     /// Called with zone and record of every record that was asked for and is damaged; without a
     /// record where the key of the zone's encrypted fields is.
     package var reportDamage: @Sendable (_ zoneName: String, _ recordName: String?) -> Void = {

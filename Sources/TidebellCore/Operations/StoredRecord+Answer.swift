@@ -119,7 +119,7 @@ extension Call {
             .internalError,
             "record '\(WireError.shortened(record.name))' of zone "
                 + "'\(WireError.shortened(zoneName))' is damaged on the server's disk; its "
-                + "operator finds all that is with 'tidebell check'; saving it anew with "
+                + "operator finds it \(damageSearch.whereabouts); saving it anew with "
                 + "forceReplace, or deleting it, mends it"
         )
     }

@@ -77,7 +77,7 @@ extension Call {
         return WireError(
             .internalError,
             "subscription '\(WireError.shortened(id.text))' is damaged on the server's disk and "
-                + "fires no more; its operator finds all that is with 'tidebell check'; saving it "
+                + "fires no more; its operator finds it \(damageSearch.whereabouts); saving it "
                 + "anew, or deleting it, mends it"
         )
     }

@@ -68,6 +68,9 @@ package protocol Store: OutboxLeasing, DeliveryLeasing {
     /// Which life of the store this is; part of every sync token.
     var incarnation: Incarnation { get }
 
+    /// How an operator finds what of the store is damaged.
+    var damageSearch: DamageSearch { get }
+
     /// Writes something that changes nothing, and fails where the next write would:
     /// ``StoreUnavailable`` describes what is in the way.
     func probe() async throws
@@ -86,6 +89,9 @@ extension Store {
     }
 
     package func inspect() async throws {}
+
+    /// That of a store in the data folder.
+    package var damageSearch: DamageSearch { .check }
 
     /// That of the one process that serves it.
     package var isMaintainedHere: Bool { true }

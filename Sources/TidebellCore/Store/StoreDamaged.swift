@@ -15,11 +15,11 @@ package struct StoreDamaged: Error, Sendable, Hashable, CustomStringConvertible 
     package var description: String { "the store is damaged: \(detail)" }
 
     /// The answer to a caller, who sees nothing of the machine.
-    package var answer: WireError {
+    package func answer(_ search: DamageSearch) -> WireError {
         WireError(
             .internalError,
             "the server's database is damaged where this request reads or writes; its operator "
-                + "finds where with 'tidebell check', and brings it back from a backup"
+                + "finds where \(search.whereabouts), and brings it back from a backup"
         )
     }
 }

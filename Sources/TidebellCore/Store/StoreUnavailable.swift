@@ -7,10 +7,17 @@ package struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConverti
     /// What is in the way.
     package enum Cause: String, Sendable, Hashable, CaseIterable {
         case diskIsFull, diskFails, isLocked, isReadOnly, isGone, isUnreachable
-    }
 
-    /// Seconds after which it may be tried again.
-    package static let retryAfter = 10.0
+        /// Seconds after which it may be tried again.
+        package var retryAfter: Double {
+            switch self {
+            // A database is away for the seconds of a switchover, and comes back by itself; what waits longer
+            // makes a longer pause of it. Requests wait for it at the server, too, so that few come again so soon.
+            case .isUnreachable: 2
+            case .diskIsFull, .diskFails, .isLocked, .isReadOnly, .isGone: 10
+            }
+        }
+    }
 
     package var cause: Cause
     /// The engine's message, for the operator.
@@ -42,6 +49,6 @@ package struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConverti
 
     /// The answer to a caller, who shall try again (web-services 3.3).
     package var answer: WireError {
-        WireError(.tryAgainLater, reason, retryAfter: Self.retryAfter)
+        WireError(.tryAgainLater, reason, retryAfter: cause.retryAfter)
     }
 }

@@ -34,12 +34,14 @@ extension Cloud {
             fieldCipher: rootKey ?? NoFieldCipher(), shareURLKey: shareURLKey,
             markerSeal: markerSeal
         )
+        let search = store.damageSearch
+        call.damageSearch = search
         call.reportDamage = { [damage, logger] zone, record in
-            damage.report(container, scope, zone: zone, record: record, to: logger)
+            damage.report(container, scope, zone: zone, record: record, search, to: logger)
         }
         call.reportDamagedSubscription = { [shares, damage, logger] id in
             shares.metrics.metDamagedSubscription()
-            damage.report(container, scope, subscription: id, to: logger)
+            damage.report(container, scope, subscription: id, search, to: logger)
         }
         call.noteQuery = noteQuery
         call.reportLeniency = { [leniency, logger] subject, warning in

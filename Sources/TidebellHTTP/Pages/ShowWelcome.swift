@@ -11,7 +11,7 @@ extension ShowWelcome: ServerEndpoint {
     ) async throws -> WebResponse {
         var trouble: WireError?
         do {
-            try await cloud.readiness.check(cloud.store, at: cloud.time.elapsed())
+            try await cloud.readiness.check(cloud.store, in: cloud.time)
         } catch let error as WireError {
             trouble = error
         }

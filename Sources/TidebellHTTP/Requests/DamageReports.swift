@@ -7,7 +7,7 @@ import TidebellWire
 /// Logs each damaged record and subscription, and other damage, once, however often it is asked
 /// for.
 package final class DamageReports: Sendable {
-    /// The most that are named; `tidebell check` finds all.
+    /// The most that are named; a search (``DamageSearch``) finds all.
     static let capacity = 1000
 
     private struct Subject: Hashable {
@@ -31,13 +31,13 @@ package final class DamageReports: Sendable {
     package init() {}
 
     /// Logs what cannot be read of the store unless it was.
-    func report(_ damage: StoreDamaged, to logger: Logger) {
+    func report(_ damage: StoreDamaged, _ search: DamageSearch, to logger: Logger) {
         let isNew = reportedDamage.withLock {
             $0.count < Self.capacity && $0.insert(damage).inserted
         }
         guard isNew else { return }
         logger.error(
-            "the database is damaged; run 'tidebell check'",
+            "the database is damaged; \(search.advice)",
             metadata: ["error": "\(damage.detail)"]
         )
     }
@@ -45,17 +45,17 @@ package final class DamageReports: Sendable {
     /// Logs a record, or without one the key of a zone's encrypted fields, unless it was.
     func report(
         _ container: ContainerKey, _ scope: DatabaseScope, zone: String, record: String?,
-        to logger: Logger
+        _ search: DamageSearch, to logger: Logger
     ) {
         guard let record else {
             return report(
-                "the key of a zone's encrypted fields cannot be opened; run 'tidebell check'",
+                "the key of a zone's encrypted fields cannot be opened; \(search.advice)",
                 Subject(container: container, scope: scope, item: .fieldKey(zone: zone)),
                 ["zone": "\(zone)"], to: logger
             )
         }
         report(
-            "a record is damaged; run 'tidebell check'",
+            "a record is damaged; \(search.advice)",
             Subject(container: container, scope: scope, item: .record(record, zone: zone)),
             ["zone": "\(zone)", "record": "\(record)"], to: logger
         )
@@ -63,10 +63,11 @@ package final class DamageReports: Sendable {
 
     /// Logs a subscription unless it was.
     func report(
-        _ container: ContainerKey, _ scope: DatabaseScope, subscription: String, to logger: Logger
+        _ container: ContainerKey, _ scope: DatabaseScope, subscription: String,
+        _ search: DamageSearch, to logger: Logger
     ) {
         report(
-            "a subscription is damaged and does not fire any more; run 'tidebell check'",
+            "a subscription is damaged and does not fire any more; \(search.advice)",
             Subject(container: container, scope: scope, item: .subscription(subscription)),
             ["subscription": "\(subscription)"], to: logger
         )

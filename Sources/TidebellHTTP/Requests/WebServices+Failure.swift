@@ -38,8 +38,9 @@ extension WebServices {
             // Logged where it began: not by every request that meets it.
             return answer(error.answer, of: request, uuid: uuid)
         case let error as StoreDamaged:
-            cloud.damage.report(error, to: cloud.logger)
-            return answer(error.answer, of: request, uuid: uuid)
+            let search = cloud.store.damageSearch
+            cloud.damage.report(error, search, to: cloud.logger)
+            return answer(error.answer(search), of: request, uuid: uuid)
         case let error as JSONError:
             return answer(WireError(malformed: error), of: request, uuid: uuid)
         case let error as WrongMethod:

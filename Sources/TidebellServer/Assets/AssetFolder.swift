@@ -47,9 +47,10 @@ package final class AssetFolder: AssetStore {
     ///
     /// - Parameters:
     ///   - node: The node that opens it, of several that share it; nil for a server that is alone.
+    ///   - search: How the operator finds what is damaged.
     ///   - makeName: Names kept files, each with a name of its own.
     package init(
-        _ folder: URL, of node: String? = nil,
+        _ folder: URL, of node: String? = nil, _ search: DamageSearch = .check,
         makeName: @escaping @Sendable () -> String = AssetFolder.randomName,
         rootKey: RootKey? = nil, logger: Logger
     ) throws {
@@ -59,9 +60,7 @@ package final class AssetFolder: AssetStore {
         self.makeName = makeName
         troubles = AssetTroubles(
             ["folder": "\(folder.path)"],
-            remedy: "'tidebell check' names the records that hold it; put it back from a backup, "
-                + "where it has the same name",
-            naming: DataFolder.keptFile, logger: logger)
+            search, remedy: Self.remedy(search), naming: DataFolder.keptFile, logger: logger)
         self.rootKey = rootKey
         try Self.makeFolder(folder)
         try Self.makeFolder(folder.appendingPathComponent("kept"))
@@ -71,6 +70,12 @@ package final class AssetFolder: AssetStore {
         // The files are flushed with their folders, so these must be durable as well.
         try DurableFile.flush(folder)
         try DurableFile.flush(folder.deletingLastPathComponent())
+    }
+
+    private static func remedy(_ search: DamageSearch) -> String {
+        let names =
+            search == .check ? "'tidebell check' names the records that hold it; " : ""
+        return names + "put it back from a backup, where it has the same name"
     }
 
     // MARK: Coming

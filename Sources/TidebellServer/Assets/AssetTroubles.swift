@@ -19,20 +19,23 @@ final class AssetTroubles: Sendable {
     private static let shortRetryAfter = 5.0
 
     private let place: Logger.Metadata
+    private let search: DamageSearch
     private let damage: DamagedFileLog
     private let logger: Logger
     private let current = Mutex(Set<Trouble>())
 
     /// - Parameters:
     ///   - place: Where the files are.
+    ///   - search: How the operator finds what is damaged.
     ///   - remedy: What an operator can do about one that is damaged.
     ///   - name: Where one of them is, for the log.
     init(
-        _ place: Logger.Metadata, remedy: String,
+        _ place: Logger.Metadata, _ search: DamageSearch, remedy: String,
         naming name: @escaping @Sendable (String) -> String,
         logger: Logger
     ) {
         self.place = place
+        self.search = search
         self.logger = logger
         damage = DamagedFileLog(remedy: remedy, naming: name)
     }
@@ -80,8 +83,8 @@ final class AssetTroubles: Sendable {
         damage.report(file, "\(error)", to: logger)
         return WireError(
             .internalError,
-            "the server cannot read the file; its operator finds what is damaged with "
-                + "'tidebell check'"
+            "the server cannot read the file; its operator finds what is damaged "
+                + search.whereabouts
         )
     }
 }

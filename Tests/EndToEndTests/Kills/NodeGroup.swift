@@ -55,6 +55,24 @@ struct NodeGroup: Sendable {
     /// Starts all of them.
     static func start() async throws -> NodeGroup {
         let cloud = try Built.tidebell()
+        var programs: [String: TidebellProgram] = [:]
+        var servers: [String: ChildProcess] = [:]
+        for name in names {
+            var program = cloud
+            program.port = try LoopbackPort.free()
+            programs[name] = program
+            servers[name] = try await serve(program, as: name)
+        }
+        let proxy = try await startProxy(cloud, for: programs.mapValues(\.port))
+        return NodeGroup(cloud, programs, servers, proxy)
+    }
+
+    /// Starts HAProxy as operators are shown; its port and its folder are those of `cloud`.
+    ///
+    /// - Parameter ports: Those of the nodes, by name.
+    static func startProxy(
+        _ cloud: TidebellProgram, for ports: [String: Int]
+    ) async throws -> ChildProcess {
         var configuration = try String(
             contentsOf: root.appendingPathComponent("Examples/Proxies/haproxy.cfg"),
             encoding: .utf8)
@@ -64,22 +82,18 @@ struct NodeGroup: Sendable {
         }
         try replace(
             "bind :443 ssl crt /etc/ssl/cloud.example.pem", by: "bind 127.0.0.1:\(cloud.port)")
-        var programs: [String: TidebellProgram] = [:]
-        var servers: [String: ChildProcess] = [:]
-        for (name, address) in nodes.sorted(by: { $0.key < $1.key }) {
-            var program = cloud
-            program.port = try LoopbackPort.free()
-            try replace(address, by: "127.0.0.1:\(program.port)")
-            programs[name] = program
-            servers[name] = try await serve(program, as: name)
+        for (name, address) in nodes {
+            try replace(address, by: "127.0.0.1:\(try #require(ports[name]))")
         }
+        try FileManager.default.createDirectory(
+            at: cloud.dataFolder, withIntermediateDirectories: true)
         let file = cloud.dataFolder.appendingPathComponent("haproxy.cfg")
         try configuration.write(to: file, atomically: true, encoding: .utf8)
         let proxy = try ChildProcess(
             URL(fileURLWithPath: "/usr/sbin/haproxy"), ["-db", "-f", file.path], mergesErrors: true)
         await eventually { LoopbackPort.answers(cloud.port) || kill(proxy.processID, 0) != 0 }
         try #require(LoopbackPort.answers(cloud.port), "HAProxy did not start")
-        return NodeGroup(cloud, programs, servers, proxy)
+        return proxy
     }
 
     private static func serve(

@@ -77,7 +77,7 @@ struct StoreTroubleTests {
         let (server, client) = try await start()
         do {
             let lock = try ReadLock(program.dataFolder)
-            async let health: Void = client.expect(Self.isHeld, "/health")
+            async let health: Void = client.expectSoon(Self.isHeld, "/health")
             async let list: Void = client.expect(Self.isHeld, "/database/C/private/zones/list")
             _ = try await (health, list)
             withExtendedLifetime(lock) {}

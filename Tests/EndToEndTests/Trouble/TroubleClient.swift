@@ -82,10 +82,23 @@ struct TroubleClient: Sendable {
             for (path, json) in Self.writes {
                 group.addTask { try await expect(refusal, path, json) }
             }
-            group.addTask { try await expect(refusal, "/ready") }
+            group.addTask { try await expectSoon(refusal, "/ready") }
             try await group.waitForAll()
         }
     }
+
+    /// Expects that a request about the server's health is refused; until the store has, it is said to be silent.
+    func expectSoon(_ refusal: Refusal, _ path: String) async throws {
+        var answered: Refusal?
+        try await eventually {
+            let answer = try await send(path)
+            #expect(answer.status == 503, "\(path)")
+            answered = try JSONDecoder().decode(Refusal.self, from: Data(answer.body))
+            return answered?.reason != Self.isSilent
+        }
+        #expect(answered == refusal, "\(path)")
+    }
+    private static let isSilent = "the server's store does not answer"
 
     /// Expects that a request is refused.
     func expect(_ refusal: Refusal, _ path: String, _ json: String? = nil) async throws {

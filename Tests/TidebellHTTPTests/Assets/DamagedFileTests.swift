@@ -41,8 +41,8 @@ struct DamagedFileTests {
     }
 
     private func line(_ problem: String) throws -> String {
-        "a file of records is damaged or cannot be read; 'tidebell check' names the records that "
-            + "hold it; put it back from a backup, where it has the same name "
+        "a file of records is damaged or cannot be read; \(DamageHints.ofFiles)"
+            + "put it back from a backup, where it has the same name "
             + #"["error=\#(problem)", "file=\#(try file)"]"#
     }
 
@@ -63,7 +63,7 @@ struct DamagedFileTests {
         for _ in 1...3 {
             let answer = try await api.download(asset)
             #expect(answer.status == 500)
-            #expect(answer.error?.reason.contains("'tidebell check'") == true)
+            #expect(answer.error?.reason.hasSuffix(DamageHints.ofAnswers) == true)
         }
         #expect(api.log.detailedLines == [try line(Self.changed)])
     }
@@ -78,7 +78,7 @@ struct DamagedFileTests {
         #expect((kind == S_IFDIR ? mkdir(path, 0o700) : mknod(path, kind | 0o600, 0)) == 0)
         let answer = try await api.download(asset)
         #expect(answer.status == 500)
-        #expect(answer.error?.reason.contains("'tidebell check'") == true)
+        #expect(answer.error?.reason.hasSuffix(DamageHints.ofAnswers) == true)
         #expect(api.log.detailedLines == [try line("what stands there is no file")])
     }
 

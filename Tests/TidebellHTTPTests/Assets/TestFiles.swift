@@ -6,6 +6,7 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellScheduling
+import TidebellTestStores
 
 @testable import TidebellServer
 
@@ -46,8 +47,8 @@ struct TestFiles {
     ) throws -> any AssetStore {
         switch store {
         case .folder:
-            return try AssetFolder(
-                folder.appendingPathComponent("assets"), rootKey: rootKey, logger: logger)
+            return try DataFolder(folder, stores: TestStores.factory).openAssets(
+                rootKey: rootKey, logger: logger)
         case .bucket(let bucket):
             return try DataFolder(folder).openAssets(
                 by: bucket.client(Self.prefix), of: nil, rootKey: rootKey,

@@ -58,7 +58,8 @@ extension SendAsset: AssetEndpoint {
         cloud.assets.reportMissing(asset)
         return WireError(
             .notFound,
-            "the server has lost the file; its operator finds it with 'tidebell check'"
+            "the server has lost the file; its operator finds it "
+                + cloud.store.damageSearch.whereabouts
         )
     }
 

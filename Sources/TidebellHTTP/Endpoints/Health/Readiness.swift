@@ -1,93 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 import TidebellCore
+import TidebellScheduling
 import TidebellWire
 
-/// Whether the store can be written, found out by a tiny write that callers share: anybody
-/// may ask, however often.
+/// Whether the server can do its work: whether its store can be read, and written.
 package final class Readiness: Sendable {
-    /// How long an outcome answers for the next callers.
-    static let validity = Duration.seconds(1)
-    /// How long a probe may take until the store counts as one that does not answer.
-    static let patience = Duration.seconds(10)
+    /// Seconds after which a server that is about to stop may be asked again.
+    private static let retryAfter = 10.0
 
-    fileprivate struct State {
-        var isEnding = false
-        var probeBegan: Duration?
-        var checked: Duration?
-        var outcome: WireError?
+    private let isEnding = Mutex(false)
+    /// One row by its key: whether there is such a webhook does not matter.
+    private let reading = StoreProbe { store in
+        _ = try await store.read { try $0.webhook(WebhookID(rawValue: 0)) }
     }
-
-    /// What a caller is to do.
-    fileprivate enum Turn {
-        case probe
-        case take(WireError?)
-    }
-
-    private let state = Mutex(State())
+    private let writing = StoreProbe { try await $0.probe() }
 
     /// Creates a readiness of which nothing is known yet.
     package init() {}
 
     /// Notes that the server is about to stop: it is not ready any more, and answers all the same.
-    package func noteEnd() { state.withLock { $0.isEnding = true } }
+    package func noteEnd() { isEnding.withLock { $0 = true } }
 
-    /// Fails with the reason where writes do, and where the server is about to stop.
-    ///
-    /// - Parameter now: The moment on a clock that nobody sets (``Time/elapsed``).
-    func check(_ store: any Store, at now: Duration) async throws {
-        guard !state.withLock(\.isEnding) else {
+    /// Fails where reads do, as they do.
+    func checkReading(_ store: any Store, in time: Time) async throws {
+        try await reading.check(store, in: time)
+    }
+
+    /// Fails with the reason, a `WireError`, where writes do, and where the server is about to stop.
+    func check(_ store: any Store, in time: Time) async throws {
+        guard !isEnding.withLock({ $0 }) else {
             throw WireError(
-                .tryAgainLater, "the server is about to stop",
-                retryAfter: StoreUnavailable.retryAfter)
+                .tryAgainLater, "the server is about to stop", retryAfter: Self.retryAfter)
         }
-        switch state.withLock({ $0.turn(at: now) }) {
-        case .take(let outcome):
-            if let outcome { throw outcome }
-        case .probe:
-            let outcome = await Self.probe(store)
-            state.withLock { state in
-                state.probeBegan = nil
-                state.checked = now
-                state.outcome = outcome
-            }
-            if let outcome { throw outcome }
-        }
-    }
-
-    private static func probe(_ store: any Store) async -> WireError? {
         do {
-            try await store.probe()
-            return nil
+            try await writing.check(store, in: time)
         } catch let error as StoreUnavailable {
-            return error.answer
+            throw error.answer
         } catch let error as WireError {
-            return error
+            throw error
         } catch {
-            return WireError(
+            throw WireError(
                 .tryAgainLater, "the server's store cannot be written",
-                retryAfter: StoreUnavailable.retryAfter
-            )
+                retryAfter: Self.retryAfter)
         }
-    }
-}
-
-extension Readiness.State {
-    /// Decides for one caller: one of them probes, the others take what is known.
-    fileprivate mutating func turn(at now: Duration) -> Readiness.Turn {
-        if let probeBegan {
-            guard now >= probeBegan + Readiness.patience else { return .take(outcome) }
-            return .take(
-                WireError(
-                    .tryAgainLater, "the server's store does not answer",
-                    retryAfter: StoreUnavailable.retryAfter
-                )
-            )
-        }
-        if let checked, now < checked + Readiness.validity {
-            return .take(outcome)
-        }
-        probeBegan = now
-        return .probe
     }
 }

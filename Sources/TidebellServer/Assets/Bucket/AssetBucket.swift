@@ -47,6 +47,8 @@ package final class AssetBucket: AssetStore {
         self.orphanAge = orphanAge
         troubles = AssetTroubles(
             ["bucket": "\(client.place)", "service": "\(client.place.service.url)"],
+            // Only clouds on PostgreSQL have a bucket.
+            .toolsOfPostgreSQL,
             remedy: "put back an earlier version of the object, or the one of a copy of the bucket",
             naming: { client.place.key(AssetBucket.name(of: $0)) }, logger: logger)
         try? FileManager.default.removeItem(at: incoming)  // it is often not there
