@@ -18,7 +18,7 @@ struct AppleTests {
         let keyFile: URL
 
         init() async throws {
-            apple = try await FakeAPNs(apps: [Household.container: "org.tidebell.tests"])
+            apple = try await FakeAPNs.forHouseholds()
             program = try Built.tidebell()
             try FileManager.default.createDirectory(
                 at: program.dataFolder, withIntermediateDirectories: true
@@ -27,14 +27,7 @@ struct AppleTests {
             try apple.keyFile.write(to: keyFile, atomically: true, encoding: .utf8)
         }
 
-        var arguments: [String] {
-            [
-                "--apns-key-file", keyFile.path, "--apns-key-id", apple.keyID,
-                "--apns-team-id", apple.teamID,
-                "--apns-topic", "\(Household.container)=org.tidebell.tests",
-                "--apns-gateway", apple.url, "--apns-trust-roots", apple.certificateFile.path,
-            ]
-        }
+        var arguments: [String] { apple.arguments(keyFile: keyFile) }
 
         /// The configuration file with the same settings.
         var file: String {

@@ -72,9 +72,9 @@ struct Household: Sendable {
     }
 
     /// Registers a device token of Apple's.
-    func registerAppleDevice(token: String) async throws {
+    func registerAppleDevice(token: String, as clientID: String = "phone") async throws {
         let server = address
-        let query = "ckAPIToken=\(apiToken)&ckWebAuthToken=\(webAuthToken)&clientId=phone"
+        let query = "\(tokens)&clientId=\(clientID)"
         let answer = try await HTTPTransport(server: server, leastTimeout: .patience).send(
             TransportRequest(
                 method: "POST",

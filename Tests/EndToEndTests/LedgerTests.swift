@@ -6,10 +6,11 @@ import Testing
 /// What the kill test compares is seen where it is wrong, so that the test can fail.
 @Suite("The ledger of the kill test")
 struct LedgerTests {
-    private typealias Pushes = [Ledger.Change: PushReader.ReceivedChange]
+    private typealias Pushes = [Ledger.Change: ReceivedPushes.ReceivedChange]
 
     private static let created = Ledger.Change(name: "a", event: .created)
     private static let updated = Ledger.Change(name: "a", event: .updated)
+    private static let deleted = Ledger.Change(name: "a", event: .deleted)
     private static let other = Ledger.Change(name: "b", event: .created)
 
     /// A record that was created and updated, one that was created, one of a batch that failed
@@ -17,7 +18,8 @@ struct LedgerTests {
     private let truth = Ledger.Contents(
         entries: ["a": .init(tag: "2", number: 20), "b": .init(tag: "3", number: 30)],
         deleted: ["d"], refused: ["c"],
-        changes: [created: 10, updated: 20, other: 30]
+        changes: [created: 10, updated: 20, other: 30],
+        positions: [created: 1, updated: 2, other: 3]
     )
     private let pushes: Pushes = [
         created: .init(ids: ["1"], numbers: [10], position: 0),
@@ -45,21 +47,40 @@ struct LedgerTests {
             problems { $0[Self.updated]?.numbers = [] } == ["phone: a (updated) has [], not 20"])
         #expect(
             problems { $0[Self.created]?.position = 3 }
-                == ["phone: a (updated) came before the creation"])
+                == ["phone: a (created) came after b (created)"])
+        #expect(
+            problems { $0[Self.other]?.ids = ["1"] }
+                == ["phone: [\"a (created)\", \"b (created)\"] have one ID"])
         let failed = Ledger.Change(name: "c", event: .created)
         #expect(
             problems { $0[failed] = .init(ids: ["5"], numbers: [40], position: 3) }
                 == ["phone was notified of c (created), which did not happen"])
     }
 
+    @Test("PUSH-13: a deletion that is notified of before what it deletes was written is seen")
+    func earlyDeletion() {
+        var truth = truth
+        truth.changes[Self.deleted] = 20
+        var received = pushes
+        received[Self.deleted] = .init(ids: ["4"], numbers: [20], position: 3)
+        #expect(truth.problems(inPushes: received, of: "phone") == [])
+        received[Self.updated]?.position = 4
+        received[Self.other]?.position = 5
+        #expect(
+            truth.problems(inPushes: received, of: "phone")
+                == ["phone: a (deleted) came before a (updated)"])
+    }
+
     @Test("PUSH-14: two devices that are notified of a change by other pushes are seen")
     func otherPushes() {
         var received = pushes
-        #expect(truth.problems(inPushes: received, besidePushes: pushes) == [])
+        func problems() -> [String] {
+            truth.problems(inPushes: received, besidePushes: pushes, of: "pad")
+        }
+        #expect(problems() == [])
         received[Self.other]?.ids = ["6"]
         #expect(
-            truth.problems(inPushes: received, besidePushes: pushes)
-                == ["the devices were notified of b (created) by other pushes"])
+            problems() == ["pad was notified of b (created) by another push than others"])
     }
 
     @Test("A webhook's message that is lost, doubled or made up is seen, and no other")

@@ -4,43 +4,33 @@ import TestSupport
 import Testing
 import TidebellProcesses
 
-/// What three nodes owe their users, together, when one after the other fails at any moment.
+/// What three nodes owe their users, together, when they and their database fail at any moment.
 @Suite(
-    "Nodes that fail", .hangs,
+    "Nodes that fail", .hangs(minutes: NodeGroup.minutes),
     .enabled(
         if: NodeGroup.store != nil,
         "Scripts/with-postgres and Scripts/with-patroni give a database"))
 struct NodeKillTests {
-    /// How often a node fails: 12 times unless `TIDEBELL_TEST_NODE_FAULTS` says otherwise.
-    private static let faults = number("TIDEBELL_TEST_NODE_FAULTS") ?? 12
-    /// For how many seconds a node stands still: leases of others last 30, so more than that has them taken over.
-    private static let freeze = Duration.seconds(number("TIDEBELL_TEST_FREEZE") ?? 4)
-
-    private static func number(_ name: String) -> Int? {
-        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
-    }
-
     @Test(
-        "PUSH-14: whatever node fails, every acknowledged write is there, once, and was notified once"
+        "PUSH-13, PUSH-14: whatever node fails, every acknowledged write is there, once, and was notified once"
     )
     func nothingIsLost() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
         var random = SeededGenerator(seed: seed)
-        let kinds = NodeGroup.faults
-        var plan = (0..<Self.faults).map { kinds[$0 % kinds.count] }
-        plan.shuffle(using: &random)
-        let names = plan.map { _ in NodeGroup.names.randomElement(using: &random) ?? "a" }
-        let nodes = try await NodeGroup.start()
+        let plan = NodeGroup.plan(using: &random)
+        let nodes = try await NodeGroup.start(appleDevices: 3)
         let scene = try await KillScene(
             program: nodes.cloud, seed: seed,
-            uploads: nodes.cloud.dataFolder.appendingPathComponent("to-upload"))
-        var faults = zip(plan, names).makeIterator()
-        let last = try await scene.play(nodes, times: Self.faults) { nodes in
+            uploads: nodes.cloud.dataFolder.appendingPathComponent("to-upload"), writers: 8,
+            devices: ["phone", "pad", "laptop"], nodes: nodes.nodes, apple: nodes.apple)
+        var faults = plan.makeIterator()
+        let last = try await scene.play(nodes, times: plan.count) { nodes in
             guard let (fault, name) = faults.next() else { return nodes }
-            return try await nodes.failing(fault, of: name, for: Self.freeze)
+            return try await nodes.failing(fault, of: name)
         }
         try await scene.check()
+        print(Dictionary(grouping: plan) { $0.fault }.mapValues(\.count))
         try await last.endWithLife()
     }
 }

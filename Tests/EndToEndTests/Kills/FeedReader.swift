@@ -7,6 +7,9 @@ final class FeedReader: Sendable {
         var token: String?
         var entries: [String: Ledger.Entry] = [:]
         var pages = 0
+        /// Every change that came, by name and tag; a deletion has none.
+        var seen: Set<[String]> = []
+        var repeated: [String] = []
     }
 
     private let device: WireDevice
@@ -24,6 +27,8 @@ final class FeedReader: Sendable {
     var entries: [String: Ledger.Entry] { state.withLock(\.entries) }
     var token: String? { state.withLock(\.token) }
     var pages: Int { state.withLock(\.pages) }
+    /// The names of which one change came twice, although the token of the first page was taken.
+    var repeated: [String] { state.withLock(\.repeated) }
 
     /// Fetches until the task is cancelled.
     func follow() async throws {
@@ -55,6 +60,8 @@ final class FeedReader: Sendable {
             state.pages += 1
             for record in page.records {
                 guard let name = record.recordName else { continue }
+                let change = [name, record.deleted == true ? "" : record.recordChangeTag ?? ""]
+                if !state.seen.insert(change).inserted { state.repeated.append(name) }
                 state.entries[name] =
                     record.deleted == true
                     ? nil

@@ -11,6 +11,7 @@ struct KillScene: Sendable {
     private let household: Household
     private let observer: WireDevice
     private let pushes: [PushReader]
+    private let apple: AppleReceiver?
     private let feeds: [FeedReader]
     private let files: FileWriter
     private let users: UserAdder
@@ -19,10 +20,10 @@ struct KillScene: Sendable {
     private let early: String?
     private let seed: UInt64
     private let addsUsers: Bool
+    private let writers: Int
 
     /// How many writes are acknowledged before each fault: that of an idle server proves nothing.
     private static let load = 20...80
-    private static let writers = 4
     /// How many names are looked at right after a start.
     private static let mostLookedAt = 200
 
@@ -31,12 +32,20 @@ struct KillScene: Sendable {
     /// - Parameters:
     ///   - uploads: Where files are kept until they are uploaded.
     ///   - addsUsers: Whether commands add users meanwhile, and are killed, too.
+    ///   - writers: How many devices write.
+    ///   - devices: The devices that are notified by streams.
+    ///   - nodes: Servers of the cloud, each of which has the stream of a device of its own.
+    ///   - apple: The service by which others are notified.
     init(
-        program: TidebellProgram, seed: UInt64, uploads: URL, addsUsers: Bool = true
+        program: TidebellProgram, seed: UInt64, uploads: URL, addsUsers: Bool = true,
+        writers: Int = 4, devices: [String] = ["phone", "pad"], nodes: [TidebellProgram] = [],
+        apple: AppleReceiver? = nil
     ) async throws {
         self.program = program
         self.seed = seed
         self.addsUsers = addsUsers
+        self.writers = writers
+        self.apple = apple
         household = try await Household(program: program, user: "anna")
         receiver = try WebhookReceiver()
         _ = try await program.run(["webhook", "add", Household.container, receiver.url])
@@ -47,8 +56,14 @@ struct KillScene: Sendable {
         try await early.catchUp()
         self.early = early.token
         let (household, ledger) = (household, ledger)
-        pushes = ["phone", "pad"].map {
-            PushReader(device: household.wireDevice($0), ledger: ledger)
+        let atNodes = try nodes.enumerated().map { number, node in
+            try household.at(node).wireDevice("at-node-\(number + 1)")
+        }
+        pushes = (devices.map { household.wireDevice($0) } + atNodes).map {
+            PushReader(device: $0, ledger: ledger)
+        }
+        for (name, token) in apple?.devices ?? [:] {
+            try await household.registerAppleDevice(token: token, as: name)
         }
         feeds = [7, 150].map {
             FeedReader(device: household.wireDevice("feed-\($0)"), limit: $0)
@@ -101,12 +116,14 @@ struct KillScene: Sendable {
             await eventually { pushes.allSatisfy(\.isReady) }
             try await whileWriting {
                 for _ in 0..<times {
+                    let before = ledger.acknowledged
                     try await load(Int.random(in: Self.load, using: &random))
                     // NB: the only point where a test sleeps: a fault needs a moment.
                     let moment = Int.random(in: 0...20, using: &random)
                     try await Task.sleep(for: .milliseconds(moment))
                     let settled = ledger.takeSettled(limit: Self.mostLookedAt)
                     let truth = ledger.contents
+                    ledger.noteFault(after: before)
                     server = try await fault(server)
                     try await look(at: settled, in: truth)
                 }
@@ -135,7 +152,7 @@ struct KillScene: Sendable {
     private func whileWriting<Result>(_ body: () async throws -> Result) async throws -> Result {
         try await withThrowingTaskGroup(of: Void.self) { group in
             let (household, ledger, seed, files, users) = (household, ledger, seed, files, users)
-            for number in 0..<Self.writers {
+            for number in 0..<writers {
                 let device = household.wireDevice("writer-\(number)")
                 let writer = EntryWriter(device: device, ledger: ledger, name: "w\(number)")
                 group.addTask { await writer.write(seed: seed &+ UInt64(number)) }
@@ -180,7 +197,10 @@ struct KillScene: Sendable {
         )
         ledger.acknowledged(operation, try #require(answer.records?.first))
         let last = Ledger.Change(name: "the-last", event: .created)
-        await eventually { pushes.allSatisfy { $0.received[last] != nil } }
+        await eventually {
+            pushes.allSatisfy { $0.received[last] != nil }
+                && apple?.received.values.allSatisfy { $0.changes[last] != nil } ?? true
+        }
     }
 
     /// The names of the acknowledged writes that are not there, for a device that fetches all.
@@ -214,13 +234,10 @@ struct KillScene: Sendable {
         for (reader, name) in zip(feeds + [fresh], ["pages of 7", "pages of 150", "early token"]) {
             try await reader.catchUp()
             report(truth.problems(inRecords: reader.entries, of: name))
+            report(reader.repeated.map { "\(name): \($0) came twice" })
         }
-        let received = pushes.map(\.received)
-        for (pushes, device) in zip(received, ["phone", "pad"]) {
-            report(truth.problems(inPushes: pushes, of: device))
-        }
-        report(truth.problems(inPushes: received[0], besidePushes: received[1]))
-        try await checkReceiver(truth, besidePushes: received[0])
+        let first = try checkDevices(truth)
+        try await checkReceiver(truth, besidePushes: first)
         let values = truth.entries.mapValues(\.number)
         // They would wait for ever for what is not there.
         if fresh.entries == truth.entries {
@@ -230,6 +247,9 @@ struct KillScene: Sendable {
         let household = household
         try await users.check { household.wireDevice("cli", webAuthToken: $0) }
         #expect(truth.repeated > 0, "no kill cut a write")
+        let idle = truth.loads.filter { $0.acknowledged < Self.load.lowerBound }
+        #expect(idle.isEmpty, "faults met a cloud that nobody wrote to")
+        #expect(truth.loads.contains { $0.underWay > 0 }, "no fault met a write")
         #expect(files.acknowledged > 0, "no file was saved")
         if addsUsers {
             #expect(users.tokens > 0, "no command printed a token")
@@ -238,15 +258,35 @@ struct KillScene: Sendable {
         print(
             "\(truth.acknowledged) writes acknowledged, \(truth.repeated) cut and sent again, "
                 + "\(truth.refused.count) of refused batches, \(truth.changes.count) changes; pushes "
-                + "\(pushes.map(\.events)), \(receiver.texts.count) to the webhook; pages \(feeds.map(\.pages)); \(files.acknowledged) files; "
-                + "\(users.tokens) users, \(users.kills) killed commands"
+                + "\(pushes.map { "\($0.name): \($0.events)" }), "
+                + "\(receiver.texts.count) to the webhook, \(apple?.pushes ?? 0) to Apple; "
+                + "pages \(feeds.map(\.pages)); \(files.acknowledged) files; "
+                + "\(users.tokens) users, \(users.kills) killed commands; before each of "
+                + "\(truth.loads.count) faults at least "
+                + "\(truth.loads.map(\.acknowledged).min() ?? 0) writes acknowledged, "
+                + "\(truth.loads.filter { $0.underWay > 0 }.count) of them met writes under way"
         )
+    }
+
+    /// All devices are notified of each change by one push, in order; returns the pushes of the first.
+    private func checkDevices(
+        _ truth: Ledger.Contents
+    ) throws -> [Ledger.Change: ReceivedPushes.ReceivedChange] {
+        let byApple = (apple?.received ?? [:]).sorted { $0.key < $1.key }
+        report(apple?.problems ?? [])
+        let all = pushes.map { ($0.name, $0.received) } + byApple.map { ($0, $1.changes) }
+        let first = try #require(all.first).1
+        for (device, pushes) in all {
+            report(truth.problems(inPushes: pushes, of: device))
+            report(truth.problems(inPushes: pushes, besidePushes: first, of: device))
+        }
+        return first
     }
 
     /// The webhook's receiver gets each change, by the one push that the devices received for it.
     private func checkReceiver(
         _ truth: Ledger.Contents,
-        besidePushes pushes: [Ledger.Change: PushReader.ReceivedChange]
+        besidePushes pushes: [Ledger.Change: ReceivedPushes.ReceivedChange]
     ) async throws {
         // What was cut is sent again.
         try await eventually {

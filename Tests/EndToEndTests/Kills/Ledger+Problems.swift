@@ -19,7 +19,7 @@ extension Ledger.Contents {
 
     /// Compares the pushes of a device; one that came again has the notification ID it had.
     func problems(
-        inPushes received: [Ledger.Change: PushReader.ReceivedChange], of device: String
+        inPushes received: [Ledger.Change: ReceivedPushes.ReceivedChange], of device: String
     ) -> [String] {
         var problems: [String] = []
         for (change, number) in changes {
@@ -34,20 +34,52 @@ extension Ledger.Contents {
                 problems.append(
                     "\(device): \(change.text) has \(push.numbers.sorted()), not \(number)")
             }
-            let created = Ledger.Change(name: change.name, event: .created)
-            if let first = received[created], first.position > push.position {
-                problems.append("\(device): \(change.text) came before the creation")
+            if change.event == .deleted {
+                for event in [Ledger.Change.Event.created, .updated] {
+                    let earlier = Ledger.Change(name: change.name, event: event)
+                    if let first = received[earlier], first.position > push.position {
+                        problems.append("\(device): \(change.text) came before \(earlier.text)")
+                    }
+                }
             }
         }
+        problems += unordered(received, device) + shared(received, device)
         problems += made(up: received.keys, device)
         return problems.sorted()
+    }
+
+    /// The changes of which a device was notified after a later one: the first push of each comes in the order of
+    /// the commits (PUSH-13).
+    private func unordered(
+        _ received: [Ledger.Change: ReceivedPushes.ReceivedChange], _ device: String
+    ) -> [String] {
+        let ordered = received.sorted { $0.value.position < $1.value.position }.map(\.key)
+        var newest: Ledger.Change?
+        return ordered.compactMap { change in
+            guard let position = positions[change] else { return nil }
+            guard let before = newest, position < positions[before] ?? 0 else {
+                newest = change
+                return nil
+            }
+            return "\(device): \(change.text) came after \(before.text)"
+        }
+    }
+
+    /// The changes of which a device was notified under one ID.
+    private func shared(
+        _ received: [Ledger.Change: ReceivedPushes.ReceivedChange], _ device: String
+    ) -> [String] {
+        let changes = received.flatMap { change, push in push.ids.map { ($0, change.text) } }
+        return Dictionary(grouping: changes, by: \.0).filter { $0.value.count > 1 }.map {
+            "\(device): \($0.value.map(\.1).sorted()) have one ID"
+        }
     }
 
     /// Compares what a webhook's receiver got with the pushes of a device: both are notified by
     /// the same.
     func problems(
         inMessages received: [Ledger.Change: Set<String>],
-        besidePushes pushes: [Ledger.Change: PushReader.ReceivedChange]
+        besidePushes pushes: [Ledger.Change: ReceivedPushes.ReceivedChange]
     ) -> [String] {
         var problems: [String] = []
         for change in changes.keys {
@@ -65,11 +97,11 @@ extension Ledger.Contents {
 
     /// Compares the pushes of two devices.
     func problems(
-        inPushes received: [Ledger.Change: PushReader.ReceivedChange],
-        besidePushes others: [Ledger.Change: PushReader.ReceivedChange]
+        inPushes received: [Ledger.Change: ReceivedPushes.ReceivedChange],
+        besidePushes others: [Ledger.Change: ReceivedPushes.ReceivedChange], of device: String
     ) -> [String] {
         changes.keys.filter { received[$0]?.ids != others[$0]?.ids }.map {
-            "the devices were notified of \($0.text) by other pushes"
+            "\(device) was notified of \($0.text) by another push than others"
         }.sorted()
     }
 

@@ -31,6 +31,8 @@ final class Ledger: Sendable {
         var refused: Set<String> = []
         /// Every change, with the number that it wrote.
         var changes: [Change: Int] = [:]
+        /// Where each creation and update is among all changes of its database: what its change tag says.
+        var positions: [Change: Int64] = [:]
         /// The change tags that were given.
         var tags: Set<String> = []
         /// What should not have happened, as sentences.
@@ -42,6 +44,16 @@ final class Ledger: Sendable {
         var repeated = 0
         /// Names that no writer touches any more, since the last look.
         var settled: [String] = []
+        /// The load that each fault met.
+        var loads: [Load] = []
+    }
+
+    /// What a fault met.
+    struct Load {
+        /// How many writes were acknowledged since the fault before it was over.
+        var acknowledged: Int
+        /// How many were under way.
+        var underWay: Int
     }
 
     private let state = Mutex(Contents())
@@ -61,6 +73,17 @@ final class Ledger: Sendable {
         state.withLock {
             $0.underWay += begun - ended
             $0.repeated += repeated
+        }
+    }
+
+    /// Notes that a fault comes now.
+    ///
+    /// - Parameter before: How many writes had been acknowledged when the one before it was over.
+    func noteFault(after before: Int) {
+        state.withLock { contents in
+            contents.loads.append(
+                Load(
+                    acknowledged: contents.acknowledged - before, underWay: contents.underWay))
         }
     }
 
@@ -98,7 +121,9 @@ final class Ledger: Sendable {
             }
             let isNew = operation.operationType == .create
             contents.entries[name] = Entry(tag: tag, number: number)
-            contents.changes[Change(name: name, event: isNew ? .created : .updated)] = number
+            let change = Change(name: name, event: isNew ? .created : .updated)
+            contents.changes[change] = number
+            contents.positions[change] = Int64(tag, radix: 36)
         }
     }
 

@@ -12,18 +12,74 @@ struct NodeGroup: Sendable {
         case kill
         /// It is stopped as an operator stops it, and started again.
         case stop
-        /// It stands still for a while, and goes on.
+        /// It stands still for a few seconds, and goes on.
         case freeze
-        /// All connections to the database are cut, of all nodes.
+        /// It stands still until others have what it had a lease of, and goes on.
+        case standstill
+        /// All connections to the database and to Apple's push service are cut, of all nodes.
         case cut
         /// The primary of the database is killed, and a standby takes its place.
         case failover
+        /// The same, and meanwhile a node is killed and started again.
+        case failoverWithKill
+        /// Of the primary only Patroni is killed, so that it goes on when a standby takes its place.
+        case split
+        /// The primary stands still until a standby has taken its place, and goes on.
+        case frozenPrimary
+
+        /// How it is brought about by `Scripts/with-patroni`; nil where it is not.
+        var option: String? {
+            switch self {
+            case .failover, .failoverWithKill: "--fail-primary"
+            case .split: "--kill-patroni"
+            case .frozenPrimary: "--freeze-primary"
+            case .kill, .stop, .freeze, .standstill, .cut: nil
+            }
+        }
+
+        /// Whether it takes about half a minute or more.
+        var isLong: Bool { option != nil || self == .standstill }
     }
 
     /// The faults that can happen here: the database has standbys where `Scripts/with-patroni` gave it.
-    static var faults: [Fault] { Fault.allCases.filter { hasStandbys || $0 != .failover } }
+    private static var faults: [Fault] {
+        Fault.allCases.filter { fault in
+            fault == .standstill ? standstill != nil : hasStandbys || fault.option == nil
+        }
+    }
     private static let hasStandbys =
         ProcessInfo.processInfo.environment["TIDEBELL_TEST_CLUSTER"] != nil
+    private static let freeze = Duration.seconds(4)
+    /// How long a node stands still that loses what it has a lease of, for 60 seconds at most; nil where none does.
+    private static let standstill = number("TIDEBELL_TEST_FREEZE").map { Duration.seconds($0) }
+
+    /// How often something fails: 12 times unless `TIDEBELL_TEST_NODE_FAULTS` says otherwise.
+    static let times = number("TIDEBELL_TEST_NODE_FAULTS") ?? 12
+    /// One fault of so many is a long one.
+    private static let timesPerLongFault = 6
+    /// About how long all faults take by themselves.
+    static var minutes: Int { times / timesPerLongFault + times / 10 }
+
+    private static func number(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+    }
+
+    /// Which fault happens to which node, in turn.
+    static func plan(using random: inout SeededGenerator) -> [(fault: Fault, node: String)] {
+        let long = faults.filter(\.isLong).shuffled(using: &random)
+        let short = faults.filter { !$0.isLong }.shuffled(using: &random)
+        var (longs, shorts) = (0, 0)
+        var plan = (0..<times).map { number in
+            if number % timesPerLongFault == timesPerLongFault - 1, !long.isEmpty {
+                longs += 1
+                return long[longs % long.count]
+            }
+            shorts += 1
+            return short[shorts % short.count]
+        }
+        plan.shuffle(using: &random)
+        return plan.map { ($0, random.pick(names)) }
+    }
 
     /// The address of the database; nil where the tests have none (`Scripts/with-postgres`).
     static let store = ProcessInfo.processInfo.environment["TIDEBELL_STORE"]
@@ -38,33 +94,40 @@ struct NodeGroup: Sendable {
 
     /// The cloud as its clients and commands see it: the port is HAProxy's.
     let cloud: TidebellProgram
+    /// Where all of them send pushes to Apple's devices.
+    let apple: AppleReceiver
     private let programs: [String: TidebellProgram]
     private var servers: [String: ChildProcess]
     private let proxy: ChildProcess
 
     private init(
-        _ cloud: TidebellProgram, _ programs: [String: TidebellProgram],
+        _ cloud: TidebellProgram, _ apple: AppleReceiver, _ programs: [String: TidebellProgram],
         _ servers: [String: ChildProcess], _ proxy: ChildProcess
     ) {
         self.cloud = cloud
+        self.apple = apple
         self.programs = programs
         self.servers = servers
         self.proxy = proxy
     }
 
-    /// Starts all of them.
-    static func start() async throws -> NodeGroup {
+    /// Each node as clients see it that do not pass by HAProxy.
+    var nodes: [TidebellProgram] { programs.sorted { $0.key < $1.key }.map(\.value) }
+
+    /// Starts all of them, with a push service that has so many devices.
+    static func start(appleDevices: Int) async throws -> NodeGroup {
         let cloud = try Built.tidebell()
+        let apple = try await AppleReceiver(devices: appleDevices, folder: cloud.dataFolder)
         var programs: [String: TidebellProgram] = [:]
         var servers: [String: ChildProcess] = [:]
         for name in names {
             var program = cloud
             program.port = try LoopbackPort.free()
             programs[name] = program
-            servers[name] = try await serve(program, as: name)
+            servers[name] = try await serve(program, as: name, apple)
         }
         let proxy = try await startProxy(cloud, for: programs.mapValues(\.port))
-        return NodeGroup(cloud, programs, servers, proxy)
+        return NodeGroup(cloud, apple, programs, servers, proxy)
     }
 
     /// Starts HAProxy as operators are shown; its port and its folder are those of `cloud`.
@@ -97,48 +160,65 @@ struct NodeGroup: Sendable {
     }
 
     private static func serve(
-        _ program: TidebellProgram, as name: String
+        _ program: TidebellProgram, as name: String, _ apple: AppleReceiver
     ) async throws -> ChildProcess {
         try await program.serve(
-            arguments: ["--node-name=\(name)", "--trusted-proxy=127.0.0.1"]
+            arguments: ["--node-name=\(name)", "--trusted-proxy=127.0.0.1"] + apple.arguments
                 + (hasStandbys ? ["--lossless-failover"] : []))
     }
 
     /// Has a node fail; returns the nodes after it, which all run.
-    func failing(_ fault: Fault, of name: String, for time: Duration) async throws -> NodeGroup {
+    func failing(_ fault: Fault, of name: String) async throws -> NodeGroup {
         var after = self
         guard let server = servers[name], let program = programs[name] else { return self }
         switch fault {
         case .kill:
             server.signal(SIGKILL)
             _ = await server.waitUntilExit()
-            after.servers[name] = try await Self.serve(program, as: name)
+            after.servers[name] = try await Self.serve(program, as: name, apple)
         case .stop:
             server.signal(SIGTERM)
             #expect(await server.waitUntilExit() == 0)
-            after.servers[name] = try await Self.serve(program, as: name)
-        case .freeze:
+            after.servers[name] = try await Self.serve(program, as: name, apple)
+        case .freeze, .standstill:
             server.signal(SIGSTOP)
-            try await Task.sleep(for: time)
+            let time = fault == .standstill ? Self.standstill : nil
+            try await Task.sleep(for: time ?? Self.freeze)
             server.signal(SIGCONT)
         case .cut:
+            apple.cut()
             try await Self.run(
                 """
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE pid <> pg_backend_pid() AND datname = current_database()
                 """)
-        case .failover:
-            let failing = try ChildProcess(
-                Self.root.appendingPathComponent("Scripts/with-patroni"), ["--fail-primary"],
-                mergesErrors: true)
-            var said: [String] = []
-            for await line in failing.lines { said.append(line) }
-            #expect(await failing.waitUntilExit() == 0, "\(said.joined(separator: "\n"))")
-            for (name, server) in servers {
-                #expect(kill(server.processID, 0) == 0, "node \(name) has ended")
+        case .failoverWithKill:
+            async let failing: Void = Self.failPrimary(fault)
+            server.signal(SIGKILL)
+            _ = await server.waitUntilExit()
+            // A start without a primary ends, and whoever looks after the node starts it again.
+            await eventually {
+                after.servers[name] = try? await Self.serve(program, as: name, apple)
+                return after.servers[name] != nil
             }
+            try await failing
+        case .failover, .split, .frozenPrimary:
+            try await Self.failPrimary(fault)
+        }
+        for (name, server) in after.servers {
+            #expect(kill(server.processID, 0) == 0, "node \(name) has ended: \(fault)")
         }
         return after
+    }
+
+    /// Has the primary of the database fail, and waits until the cluster is whole again.
+    private static func failPrimary(_ fault: Fault) async throws {
+        let failing = try ChildProcess(
+            root.appendingPathComponent("Scripts/with-patroni"), [fault.option ?? ""],
+            mergesErrors: true)
+        var said: [String] = []
+        for await line in failing.lines { said.append(line) }
+        #expect(await failing.waitUntilExit() == 0, "\(said.joined(separator: "\n"))")
     }
 
     /// Puts the store into another life under them, as a restored backup does: all end by themselves, as failed, so that

@@ -5,35 +5,9 @@ import TidebellTransport
 
 /// A device that reads its stream, and opens it again after its last cursor when it ends.
 final class PushReader: Sendable {
-    /// A push of the query subscription.
-    private struct Push: Decodable {
-        struct Body: Decodable {
-            var nid: String
-            var qry: Query?
-        }
-
-        struct Query: Decodable {
-            var rid: String
-            var fo: Int
-            var af: [String: Int]?
-        }
-
-        var ck: Body
-    }
-
-    /// What came for one change.
-    struct ReceivedChange: Hashable {
-        /// The notification IDs; a repeated push has the one it had.
-        var ids: Set<String> = []
-        var numbers: Set<Int> = []
-        /// How many came before the first one.
-        var position = 0
-    }
-
     private struct State {
-        var received: [Ledger.Change: ReceivedChange] = [:]
+        var received = ReceivedPushes()
         var cursor: String?
-        var events = 0
         var isReady = false
     }
 
@@ -46,9 +20,13 @@ final class PushReader: Sendable {
         self.ledger = ledger
     }
 
-    var received: [Ledger.Change: ReceivedChange] { state.withLock(\.received) }
+    /// The client ID of the device.
+    var name: String { device.clientID }
+    var received: [Ledger.Change: ReceivedPushes.ReceivedChange] {
+        state.withLock(\.received.changes)
+    }
     /// Every push that came, the repeated ones too.
-    var events: Int { state.withLock(\.events) }
+    var events: Int { state.withLock(\.received.events) }
     /// Whether the stream was open once: from then on nothing may be missed.
     var isReady: Bool { state.withLock(\.isReady) }
 
@@ -92,18 +70,9 @@ final class PushReader: Sendable {
 
     private func takePush(_ fields: [Substring: Substring]) {
         guard let id = fields["id"], let data = fields["data"] else { return }
-        let push = try? JSONDecoder().decode(Push.self, from: Data(data.utf8))
         state.withLock { state in
             state.cursor = String(id)
-            guard let push, let query = push.ck.qry,
-                let event = Ledger.Change.Event(rawValue: query.fo)
-            else { return }
-            state.events += 1
-            let change = Ledger.Change(name: query.rid, event: event)
-            var received = state.received[change] ?? ReceivedChange(position: state.received.count)
-            received.ids.insert(push.ck.nid)
-            if let number = query.af?["value"] { received.numbers.insert(number) }
-            state.received[change] = received
+            state.received.take(Data(data.utf8))
         }
     }
 }
