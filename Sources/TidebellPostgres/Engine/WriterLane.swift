@@ -124,8 +124,6 @@ final class WriterLane: @unchecked Sendable {
     private struct Running {
         /// What waits for its commit.
         var done: [any WaitingWrite] = []
-        /// Whether it is committed with the only one that it has, which nobody waits for before.
-        var isAlone = false
         var signalsOutbox = false
         var endsAccess = false
         var leavesUnsettled = false
@@ -172,11 +170,7 @@ final class WriterLane: @unchecked Sendable {
                     connection.enqueue("SET LOCAL lock_timeout = '\(Self.longestLaterWait)'")
                 }
                 running.done.append(write)
-                let failure = try run(
-                    write, on: statements, connection, scopes, &running, isLast,
-                    hasCompany: {
-                        !rest.isEmpty || takesMore && waiting.hasWrites(in: number)
-                    })
+                let failure = try run(write, on: statements, connection, scopes, &running, isLast)
                 guard let failure else { continue }
                 running.done.removeLast()
                 if failure is NeedsStore || !running.done.isEmpty && Self.mayPass(failure) {
@@ -215,7 +209,7 @@ final class WriterLane: @unchecked Sendable {
     private func next(
         _ takesMore: Bool, _ running: Running, before end: Duration
     ) -> (any WaitingWrite)? {
-        guard takesMore, !running.isAlone, running.done.count < PostgresWrites.writesPerCommit,
+        guard takesMore, running.done.count < PostgresWrites.writesPerCommit,
             elapsed() < end
         else {
             return nil
@@ -227,7 +221,7 @@ final class WriterLane: @unchecked Sendable {
     private func run(
         _ write: any WaitingWrite, on statements: StoreConnection,
         _ connection: PostgresConnection, _ scopes: ScopeLocks, _ running: inout Running,
-        _ isLast: Bool, hasCompany: () -> Bool
+        _ isLast: Bool
     ) throws -> (any Error)? {
         statements.forgetFailure()
         connection.enqueue("SAVEPOINT write")
@@ -237,10 +231,9 @@ final class WriterLane: @unchecked Sendable {
             if let failure = statements.failure { throw failure }
             if scopes.wantsStore { throw NeedsStore() }
             connection.enqueue("RELEASE SAVEPOINT write")
-            // One that met an error without having waited for it would fail the others. Where there are none, and
-            // none waits, the error comes with the commit.
-            running.isAlone = running.done.count == 1 && !hasCompany()
-            if !running.isAlone { try connection.sync() }
+            // A write that waits for a deferred error would fail the others. And while it waits, others come that
+            // share its commit.
+            try connection.sync()
         } catch {
             // What was sent without a wait may have failed, too, and what follows would be skipped.
             try? connection.sync()

@@ -173,11 +173,6 @@ package final class WriteQueue: Sendable {
     /// Refuses further writes; those that wait are still done.
     package func close() { enqueuing.withLock { _ in state.withLock { $0.isClosed = true } } }
 
-    /// Whether writes wait in a lane.
-    package func hasWrites(in lane: Int = 0) -> Bool {
-        state.withLock { $0.lanes[lane].waiting.count > 0 }
-    }
-
     /// Takes the write whose turn it is.
     package func next(in lane: Int = 0) -> (any WaitingWrite)? {
         state.withLock { $0.next(in: lane) }
