@@ -124,13 +124,7 @@ struct EngineBenchmark {
         defer { other.stop() }
         try first.makeZone("pushes")
         let writer = try HTTPConnection(port: first.program.port)
-        _ = try writer.post(
-            first.path("subscriptions/modify"),
-            #"{"operations":[{"operationType":"create","subscription":{"#
-                + #""subscriptionID":"bench","subscriptionType":"zone","#
-                + #""zoneID":{"zoneName":"pushes"},"#
-                + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#
-        )
+        try first.subscribe(to: "pushes", as: "bench")
         for (name, server) in [("another node", other), ("the same node", first)] {
             let device = try HTTPConnection(port: server.program.port)
             try device.openStream(server.streamPath(clientID: name == "another node" ? "b" : "a"))

@@ -11,13 +11,7 @@ struct PushLatencyBenchmark {
     func run() throws {
         try server.makeZone("pushes")
         let writer = try HTTPConnection(port: server.program.port)
-        _ = try writer.post(
-            server.path("subscriptions/modify"),
-            #"{"operations":[{"operationType":"create","subscription":{"#
-                + #""subscriptionID":"bench","subscriptionType":"zone","#
-                + #""zoneID":{"zoneName":"pushes"},"#
-                + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#
-        )
+        try server.subscribe(to: "pushes", as: "bench")
         let device = try HTTPConnection(port: server.program.port)
         try device.openStream(server.streamPath(clientID: "device"))
         try device.read(until: "event: ready")

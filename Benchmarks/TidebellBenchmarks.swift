@@ -154,6 +154,18 @@ struct BenchServer {
         return "ckAPIToken=\(apiToken)&ckWebAuthToken=\(encoded)&clientId=\(clientID)"
     }
 
+    /// Subscribes the user to the changes of a zone, by silent pushes.
+    func subscribe(to zone: String, as id: String) throws {
+        let connection = try HTTPConnection(port: program.port)
+        _ = try connection.post(
+            path("subscriptions/modify"),
+            #"{"operations":[{"operationType":"create","subscription":{"#
+                + #""subscriptionID":"\#(id)","subscriptionType":"zone","#
+                + #""zoneID":{"zoneName":"\#(zone)"},"#
+                + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#
+        )
+    }
+
     func makeZone(_ name: String) throws {
         let connection = try HTTPConnection(port: program.port)
         _ = try connection.post(

@@ -139,12 +139,7 @@ struct UnitCostBenchmark {
         DeviceCrowd.raiseFileLimit()
         try server.bench.makeZone("fan")
         let writer = try HTTPConnection(port: server.bench.program.port)
-        _ = try writer.post(
-            server.bench.path("subscriptions/modify"),
-            #"{"operations":[{"operationType":"create","subscription":{"#
-                + #""subscriptionID":"fan","subscriptionType":"zone","#
-                + #""zoneID":{"zoneName":"fan"},"notificationInfo":{"shouldSendContentAvailable":true}}}]}"#
-        )
+        try server.bench.subscribe(to: "fan", as: "fan")
         let path = server.bench.path("records/modify")
         let crowd = DeviceCrowd()
         func push(_ saves: Int) throws {

@@ -54,16 +54,7 @@ final class WriterLane: @unchecked Sendable {
     private let number: Int
     /// Does the writes of a lane that gets no connection; nil for the first itself.
     private let first: WriterLane?
-    private let waiting: WriteQueue
-    private let connections: WriterConnections
-    private let statements: PostgresStatements
-    private let guesses: RowGuesses
-    private let leases: any OutboxLeases
-    private let node: Node?
-    private let signals: PostgresWrites.Signals
-    private let troubles: StoreTroubles
-    private let bounds: StoreBounds
-    private let elapsed: @Sendable () -> Duration
+    private let common: Surroundings
 
     /// The name of the lane among those that write, and of its last write.
     private let writer: Int64
@@ -81,16 +72,7 @@ final class WriterLane: @unchecked Sendable {
         self.writer = writer
         self.connection = connection
         queue = DispatchQueue(label: "tidebell.postgres.writer.\(number)")
-        waiting = surroundings.waiting
-        connections = surroundings.connections
-        statements = surroundings.statements
-        guesses = surroundings.guesses
-        leases = surroundings.leases
-        node = surroundings.node
-        signals = surroundings.signals
-        troubles = surroundings.troubles
-        bounds = surroundings.bounds
-        elapsed = surroundings.elapsed
+        common = surroundings
     }
 
     // MARK: - On the queue
@@ -104,7 +86,7 @@ final class WriterLane: @unchecked Sendable {
 
     /// Runs what waits in the lane.
     func drain() {
-        while let (first, _) = waiting.nextOrEnd(in: number) {
+        while let (first, _) = common.waiting.nextOrEnd(in: number) {
             var again = Rerun(writes: [first])
             var attempts = 0
             while !again.writes.isEmpty {
@@ -115,7 +97,7 @@ final class WriterLane: @unchecked Sendable {
                 again = commit(
                     again.writes, takesMore: attempts == 1 && !holdsStore,
                     isLast: attempts == PostgresWrites.mostAttempts, alone: holdsStore)
-                waiting.endUnderWay(in: number, but: again.writes)
+                common.waiting.endUnderWay(in: number, but: again.writes)
             }
         }
     }
@@ -155,9 +137,9 @@ final class WriterLane: @unchecked Sendable {
         do {
             let connection = try usableConnection()
             let scopes = ScopeLocks(connection)
-            let statements = StoreConnection(connection, self.statements, guesses)
+            let statements = StoreConnection(connection, common.statements, common.guesses)
             statements.memory = GroupMemory()
-            let end = elapsed() + bounds.commitTime
+            let end = common.elapsed() + common.bounds.commitTime
             connection.enqueue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
             if alone { scopes.takeStore() }
             while let write = rest.popFirst() ?? next(takesMore, running, before: end) {
@@ -180,7 +162,7 @@ final class WriterLane: @unchecked Sendable {
                     break
                 }
                 let meant = StoreUnavailable.meant(by: failure)
-                troubles.note(meant)
+                common.troubles.note(meant)
                 write.finish(meant)
             }
             rest = []
@@ -200,7 +182,7 @@ final class WriterLane: @unchecked Sendable {
             let isUnsettled = error is UnsettledCommit
             let affected = isUnsettled ? running.done : running.done + others
             let meant = StoreUnavailable.meant(by: (error as? Unreachable)?.cause ?? error)
-            troubles.note(meant)
+            common.troubles.note(meant)
             for write in affected { write.finish(meant) }
             return Rerun(writes: isUnsettled ? others : [], isPostponed: true)
         }
@@ -210,11 +192,11 @@ final class WriterLane: @unchecked Sendable {
         _ takesMore: Bool, _ running: Running, before end: Duration
     ) -> (any WaitingWrite)? {
         guard takesMore, running.done.count < PostgresWrites.writesPerCommit,
-            elapsed() < end
+            common.elapsed() < end
         else {
             return nil
         }
-        return waiting.next(in: number)
+        return common.waiting.next(in: number)
     }
 
     /// Runs a write in a savepoint; returns why it failed alone, and throws what fails the transaction.
@@ -225,7 +207,7 @@ final class WriterLane: @unchecked Sendable {
     ) throws -> (any Error)? {
         statements.forgetFailure()
         connection.enqueue("SAVEPOINT write")
-        let transaction = SQLTransaction(statements, leases: leases, scopes: scopes)
+        let transaction = SQLTransaction(statements, leases: common.leases, scopes: scopes)
         do {
             try write.run(in: transaction)
             if let failure = statements.failure { throw failure }
@@ -251,7 +233,7 @@ final class WriterLane: @unchecked Sendable {
         if transaction.hasAppendedOutbox { running.signalsOutbox = true }
         if transaction.hasEndedAccess { running.endsAccess = true }
         if transaction.hasUnsettled { running.leavesUnsettled = true }
-        if node != nil { running.notified.formUnion(transaction.notifiedUsers) }
+        if common.node != nil { running.notified.formUnion(transaction.notifiedUsers) }
         return nil
     }
 
@@ -273,13 +255,13 @@ final class WriterLane: @unchecked Sendable {
             connection.close()
             guard try isCommitted(lastWrite) else { throw error }
         }
-        connections.note(acknowledged: lastWrite, of: writer)
-        troubles.noteSuccess()
+        common.connections.note(acknowledged: lastWrite, of: writer)
+        common.troubles.noteSuccess()
         for write in running.done { write.finish(nil) }
-        node?.tell(notified: running.notified, endsAccess: running.endsAccess)
-        if running.signalsOutbox { signals.outbox.yield() }
-        if running.endsAccess { signals.access.yield() }
-        if running.leavesUnsettled { signals.unsettled.yield() }
+        common.node?.tell(notified: running.notified, endsAccess: running.endsAccess)
+        if running.signalsOutbox { common.signals.outbox.yield() }
+        if running.endsAccess { common.signals.access.yield() }
+        if running.leavesUnsettled { common.signals.unsettled.yield() }
     }
 
     /// Whether a write was committed whose server did not say so. Waits for what may still be under
@@ -289,7 +271,7 @@ final class WriterLane: @unchecked Sendable {
         while true {
             attempt += 1
             do {
-                return try connections.lastWrite(of: writer) == name
+                return try common.connections.lastWrite(of: writer) == name
             } catch {
                 // A server that restarts, or another that takes over, refuses connections at first.
                 guard attempt < Pause.attempts, error is PostgresError else {
@@ -303,8 +285,8 @@ final class WriterLane: @unchecked Sendable {
     /// Gives the writes of the lane to the first one, and takes no others for a while.
     private func leave(_ writes: [any WaitingWrite]) {
         guard let first else { return }
-        let startsDrain = waiting.leave(
-            number, with: writes, until: elapsed() + Self.pauseOfUnusable)
+        let startsDrain = common.waiting.leave(
+            number, with: writes, until: common.elapsed() + Self.pauseOfUnusable)
         if startsDrain { first.queue.async { first.drain() } }
     }
 
@@ -312,21 +294,21 @@ final class WriterLane: @unchecked Sendable {
     /// error, too: each would wait as long for it.
     private func usableConnection() throws -> PostgresConnection {
         do {
-            if let refusal = connections.refusal { throw refusal }
+            if let refusal = common.connections.refusal { throw refusal }
             if let connection, connection.isAlive { return connection }
-            let opened = try connections.open(number, of: writer)
+            let opened = try common.connections.open(number, of: writer)
             // Of rows that were read before they were committed, and are not there.
-            guesses.forget()
+            common.guesses.forget()
             connection = opened
             return opened
         } catch {
-            if first != nil, connections.refusal == nil { throw LaneUnusable() }
+            if first != nil, common.connections.refusal == nil { throw LaneUnusable() }
             // Also where what was found there is no store any more.
             let meant =
                 StoreUnavailable.meant(by: error) as? StoreUnavailable
                 ?? StoreUnavailable(.isUnreachable, detail: "\(error)")
-            troubles.note(meant)
-            while let write = waiting.next(in: number) { write.finish(meant) }
+            common.troubles.note(meant)
+            while let write = common.waiting.next(in: number) { write.finish(meant) }
             throw Unreachable(cause: meant)
         }
     }
