@@ -30,10 +30,11 @@ struct EngineBenchmark {
         defer { database.server.end() }
         let nodes = try MeasuredServer.Database()
         defer { nodes.server.end() }
-        let sqlite = try await BenchServer.start()
+        let limits = ["--limit", "containersPerAccount=\(Self.databases)"]
+        let sqlite = try await BenchServer.start(arguments: limits)
         defer { sqlite.stop() }
         let postgres = try await BenchServer.start(
-            environment: ["TIDEBELL_STORE": database.server.address()])
+            arguments: limits, environment: ["TIDEBELL_STORE": database.server.address()])
         defer { postgres.stop() }
         let bare = try BareSQL(PostgresAddress(database.server.address()))
         let subjects: [any Subject] = [

@@ -30,13 +30,18 @@ package final class PostgresStore: OpenedStore {
     /// What a node shares with others; nil for a server that is alone.
     private let node: Node?
     private let bounds: StoreBounds
+    /// Where it is, without a password.
+    let place: String
+    /// Snapshots for work that runs in other cells.
+    let snapshots: CellSnapshots
 
     /// Takes over what ``open(at:for:bounds:time:randomness:)`` found.
     init(
         identity: UInt64, incarnation: Incarnation, cameBackOlder: Bool,
         connections: WriterConnections, pool: PostgresPool, longPool: PostgresPool,
         writes: PostgresWrites, leases: QueueLeases, node: Node?, statements: PostgresStatements,
-        guesses: RowGuesses, troubles: StoreTroubles, bounds: StoreBounds
+        guesses: RowGuesses, troubles: StoreTroubles, bounds: StoreBounds,
+        at address: PostgresAddress, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.identity = identity
         self.cameBackOlder = cameBackOlder
@@ -51,6 +56,8 @@ package final class PostgresStore: OpenedStore {
         self.node = node
         self.troubles = troubles
         self.bounds = bounds
+        place = address.description
+        snapshots = CellSnapshots(address, statements, guesses, elapsed: elapsed)
     }
 
     package func writeInSteps<Result: Sendable>(
@@ -124,6 +131,9 @@ package final class PostgresStore: OpenedStore {
         return (claimed, try? await read { body(claimed.leases, $0) })
     }
 
+    /// Who holds which database's outbox.
+    var outboxLeases: any OutboxLeases { node?.leases ?? leases }
+
     package func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws {
         guard let node else { return self.leases.outboxes.take(leases) }
         // Also in a task that is cancelled: the others would wait until they vest.
@@ -144,14 +154,19 @@ package final class PostgresStore: OpenedStore {
 
     /// Begins a new life past what is known of the lost one.
     package func beginNewIncarnation(at now: Instant) async throws {
-        let begun = try await write(.everything) { transaction throws in
-            guard let transaction = transaction as? SQLTransaction else {
-                preconditionFailure("a PostgreSQL store hands out transactions of its own only")
-            }
-            return try transaction.beginNewLife(at: now)
+        let begun = try await write(.everything) {
+            try Self.transaction($0).beginNewLife(at: now)
         }
         connections.note(begun)
         currentIncarnation.store(begun.rawValue, ordering: .relaxed)
+    }
+
+    /// A transaction of this engine, as it is.
+    static func transaction(_ transaction: any StoreTransaction) -> SQLTransaction {
+        guard let transaction = transaction as? SQLTransaction else {
+            preconditionFailure("a PostgreSQL store hands out transactions of its own only")
+        }
+        return transaction
     }
 
     package func close() async throws {
@@ -159,5 +174,6 @@ package final class PostgresStore: OpenedStore {
         await node?.close()
         await pool.close()
         await longPool.close()
+        snapshots.close()
     }
 }

@@ -37,6 +37,8 @@ package struct PostgresAddress: Sendable, Hashable {
     /// The text as given; it may hold a password.
     private let text: String
     private let options: [String: String]
+    /// Whether the text says a password.
+    package let hasPassword: Bool
     /// Counts the round trips of all connections that are made with it; nil counts none.
     package var trips: RoundTripCount?
 
@@ -52,7 +54,9 @@ package struct PostgresAddress: Sendable, Hashable {
         }
         defer { PQconninfoFree(parsed) }
         self.text = text
-        options = Self.options(parsed)
+        var options = Self.options(parsed)
+        hasPassword = options.removeValue(forKey: "password") != nil
+        self.options = options
     }
 
     /// Where it is, without any password: "host db1,db2, database tidebell, user app".
@@ -126,7 +130,6 @@ package struct PostgresAddress: Sendable, Hashable {
             }
             next += 1
         }
-        options["password"] = nil
         return options
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Foundation
 import Synchronization
 package import TidebellCore
+import TidebellSQL
 
 /// A store that commits every step of a write by itself, as one of many parts does, and that can
 /// end a write between two of its steps, as the death of a process does.
@@ -58,48 +58,8 @@ private struct ApartSteps: StoreSteps {
         _ scope: StoreScope, _ body: (any StoreTransaction) throws -> Result
     ) throws -> Result {
         try store.begin()
-        return try withoutActuallyEscaping(body) { body in
-            let step = ApartStep(body)
-            Task { [store, caller] in
-                await step.run { try await store.base.write(scope, for: caller, $0) }
-            }
-            return try step.result()
+        return try BlockingStep.run(body) { [store, caller] body in
+            try await store.base.write(scope, for: caller, body)
         }
-    }
-}
-
-/// A step that another thread runs while its own waits.
-///
-/// `@unchecked Sendable`: the body and its outcome are used by one thread after the other.
-private final class ApartStep<Result: Sendable>: @unchecked Sendable {
-    /// Nil once it is done: it must not be held when its thread goes on.
-    private var body: ((any StoreTransaction) throws -> Result)?
-    private var outcome: Swift.Result<Result, any Error>?
-    private let isDone = DispatchSemaphore(value: 0)
-
-    init(_ body: @escaping (any StoreTransaction) throws -> Result) { self.body = body }
-
-    func run(
-        _ write: (@escaping @Sendable (any StoreTransaction) throws -> Result) async throws ->
-            Result
-    ) async {
-        do {
-            outcome = .success(
-                try await write { transaction in
-                    guard let body = self.body else { preconditionFailure("the step is done") }
-                    return try body(transaction)
-                }
-            )
-        } catch {
-            outcome = .failure(error)
-        }
-        body = nil
-        isDone.signal()
-    }
-
-    func result() throws -> Result {
-        isDone.wait()
-        guard let outcome else { preconditionFailure("a step that is done has an outcome") }
-        return try outcome.get()
     }
 }

@@ -73,6 +73,9 @@ struct DataOption: ParsableArguments {
         return DataFolder(folder, stores: stores)
     }
 
+    /// The address of that database; nil where a file in the data folder keeps records.
+    var databaseAddress: String? { storeAddress }
+
     /// Whether a database keeps records, and no file in the data folder.
     var hasDatabase: Bool { storeAddress != nil }
 

@@ -32,7 +32,7 @@ struct Tidebell: AsyncParsableCommand {
             ServerKeyCommand.self, SchemaCommand.self, QueryCommand.self,
             WebhookCommand.self, PushCommand.self, LoginCommand.self, LogoutCommand.self,
             WhoAmICommand.self, PermissionCommand.self, BackupCommand.self, RestoreCommand.self,
-            MigrateCommand.self,
+            MigrateCommand.self, CellCommand.self,
             CheckCommand.self, UsageCommand.self, LimitsCommand.self, RootKeyCommand.self,
         ]
     )

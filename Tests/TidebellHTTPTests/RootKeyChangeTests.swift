@@ -100,7 +100,8 @@ struct RootKeyChangeTests {
         try CloudCheck.run(DataFolder(api.folder), rootKey: key, at: TestAPI.start)
     }
 
-    @Test("Fields, files and kept answers open with the new key, and not with the old one")
+    @Test(
+        "Fields, files and kept answers open with the new key, and not with the old one", .onSQLite)
     func whole() async throws {
         let (api, answers) = try await makeCloud()
         let done = try await change(api)

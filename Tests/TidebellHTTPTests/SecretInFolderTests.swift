@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
@@ -12,7 +13,7 @@ import TidebellWire
 import Logging
 
 /// The secret of the store of a data folder, and the key that was there instead before.
-@Suite("The store's secret in a data folder")
+@Suite("The store's secret in a data folder", .onSQLite)
 final class SecretInFolderTests {
     private let root = FileManager.default.temporaryDirectory
         .appendingPathComponent("tidebell-secret-\(UUID().uuidString)")

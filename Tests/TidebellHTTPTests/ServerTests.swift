@@ -43,7 +43,9 @@ struct ServerTests {
         try await server.cloud.store.close()
     }
 
-    @Test("What others may use of a data folder is named with what to do; a new one is closed")
+    @Test(
+        "What others may use of a data folder is named with what to do; a new one is closed",
+        .onSQLite)
     func permissions() async throws {
         let folder = Folder()
         let server = try await TidebellServer(folder.configuration)
@@ -114,7 +116,7 @@ struct ServerTests {
         #expect(try await api.send("GET", target).text == further.text)
     }
 
-    @Test("A folder that a server uses cannot be served twice")
+    @Test("A folder that a server uses cannot be served twice", .onSQLite)
     func inUse() async throws {
         let folder = Folder()
         let server = try await TidebellServer(folder.configuration)

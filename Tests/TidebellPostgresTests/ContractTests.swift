@@ -22,4 +22,10 @@ struct ContractTests {
     func contractOfNode(check: Check) async throws {
         try await check.run(on: PostgresEngine(as: NodeName("a")))
     }
+
+    // `TIDEBELL_TEST_STORE=postgres-cells` runs everything on one.
+    @Test("The store contract, on a store in several cells", arguments: StoreConformance.checks)
+    func contractOfCells(check: Check) async throws {
+        try await check.run(on: PostgresEngine(hasCells: true))
+    }
 }

@@ -390,6 +390,8 @@ struct NodeTests {
         for statement in [
             "DROP TABLE node", "DROP TABLE queue_lease", "DROP TABLE device_sign_in",
             "DROP TABLE finished_visit", "DROP INDEX notification_named",
+            "DROP TABLE \(PostgresSchema.cellTables.sorted().joined(separator: ", "))",
+            "ALTER TABLE tidebell_schema DROP COLUMN cell, DROP COLUMN moves, DROP COLUMN switches",
             // As a copy of version 2 left it: the sequence is at its start.
             """
             INSERT INTO delivery (number, "user", notification, route, at, answer)

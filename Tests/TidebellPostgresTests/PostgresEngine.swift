@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import PostgresTestServer
 import StoreConformance
 import Synchronization
@@ -15,12 +16,59 @@ final class PostgresEngine: StoreEngine {
 
     /// How the stores are served: by a server that is alone, or as a node that could share them.
     private let node: NodeName?
-    private let addresses = Mutex<[ObjectIdentifier: PostgresAddress]>([:])
+    /// Whether the stores are spread over two cells beside that of the directory.
+    private let hasCells: Bool
+    private let addresses = Mutex<[ObjectIdentifier: String]>([:])
 
-    init(as node: NodeName? = nil) { self.node = node }
+    init(as node: NodeName? = nil, hasCells: Bool = false) {
+        self.node = node
+        self.hasCells = hasCells
+    }
 
     func makeStore() async throws -> any Store {
-        try open(at: Self.makeDatabase())
+        try open(at: hasCells ? Self.addressInCells() : Self.addressOfNewDatabase())
+    }
+
+    /// The databases of a cloud in cells that nobody opened yet, the directory's first.
+    private static let templates = Mutex<[String]>([])
+
+    /// The address of a copy of it, which takes less time than to make one.
+    private static func addressInCells() throws -> String {
+        let templates = try templates.withLock { known in
+            if known.isEmpty {
+                let server = try PostgresTestServer.shared.get()
+                known = (0..<3).map { _ in server.makeDatabaseName() }
+                for name in known { _ = try addressOfNewDatabase(named: name) }
+                try addCells(
+                    to: server.address(database: known[0]),
+                    known.dropFirst().map { server.address(database: $0) })
+            }
+            return known
+        }
+        let addresses = try templates.map { try addressOfNewDatabase(copying: $0) }
+        let directory = try PostgresConnection(PostgresAddress(addresses[0]))
+        defer { directory.close() }
+        for (number, address) in addresses.enumerated().dropFirst() {
+            try directory.execute(
+                "UPDATE cell SET address = $2 WHERE number = $1",
+                [.int64(Int64(number)), .text(address)])
+        }
+        return addresses[0]
+    }
+
+    /// Adds two cells to a new cloud, whose directory's gets no records.
+    static func addCells(to directory: String) throws {
+        try addCells(to: directory, (0..<2).map { _ in try addressOfNewDatabase() })
+    }
+
+    private static func addCells(to directory: String, _ databases: [String]) throws {
+        let address = try PostgresAddress(directory)
+        for (name, database) in zip(["east", "west"], databases) {
+            try CellDirectory.add(
+                name, at: database, to: address,
+                identity: .random(in: .min ... .max))
+        }
+        try CellDirectory.change("directory", takesNew: false, in: address)
     }
 
     func reopen(_ store: any Store) async throws -> any Store {
@@ -58,17 +106,16 @@ final class PostgresEngine: StoreEngine {
         try PostgresTestServer.shared.get().address(database: name)
     }
 
-    private func open(at address: PostgresAddress) throws -> any Store {
-        let store = try PostgresStore.open(
-            at: address, as: node, time: .system, randomness: .system)
-        addresses.withLock { $0[ObjectIdentifier(store)] = address }
+    private func open(at address: String) throws -> any Store {
+        let store = try PostgresFactory(address, as: node).open(
+            in: FileManager.default.temporaryDirectory, for: .serving, bounds: StoreBounds(),
+            time: .system, randomness: .system)
+        addresses.withLock { $0[ObjectIdentifier(store as AnyObject)] = address }
         return store
     }
 
-    private func address(of store: any Store) throws -> PostgresAddress {
-        let found = (store as? PostgresStore).flatMap { store in
-            addresses.withLock { $0[ObjectIdentifier(store)] }
-        }
+    private func address(of store: any Store) throws -> String {
+        let found = addresses.withLock { $0[ObjectIdentifier(store as AnyObject)] }
         guard let found else { throw WrongEngine() }
         return found
     }

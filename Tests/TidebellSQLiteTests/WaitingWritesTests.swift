@@ -110,6 +110,6 @@ private final class Write: WaitingWrite {
         self.topic = topic
     }
 
-    func run(in transaction: SQLTransaction) {}
+    func run(in steps: any StoreSteps) {}
     func finish(_ error: (any Error)?) {}
 }

@@ -168,9 +168,8 @@ struct SharedZoneArrival {
         // NB: who accepted may have fetched the zone before it came here, so that its end is
         // news also where nothing is known of it.
         if let known {
-            // An older zone of the same name means nothing for this one.
-            guard known.zone <= zone else { return }
-            guard known.zone < zone || known.source < source else { return }
+            // An older zone of the same name, which is one of earlier positions, means nothing for this one.
+            guard known.source < source else { return }
         }
         let position = try transaction.advance(database.id, by: 1, at: now)
         try transaction.putSharedZone(

@@ -70,9 +70,9 @@ package struct OwnSharedZone: Sendable {
             owner: id.owner, name: id.zone, zone: zone, position: .start, source: .start,
             deletedAt: committedAt)
         if let known {
-            guard known.zone <= zone else { return }
+            // A zone that was made again under its name is one of later positions.
+            guard known.source < source else { return }
             if known.zone == zone {
-                guard known.source < source else { return }
                 shown = known
                 shown.deletion = nil
             }

@@ -5,8 +5,6 @@ package import TidebellSQL
 
 /// The rows of a store in a database of PostgreSQL, for a copy to another engine or from one.
 package final class PostgresTables: TableWriting {
-    /// How many rows are read or written at once.
-    private static let rowsAtOnce = 500
     /// About how many bytes of rows are written at once, unless one has more.
     private static let bytesAtOnce = 4 << 20
 
@@ -40,59 +38,23 @@ package final class PostgresTables: TableWriting {
         guard found == PostgresSchema.version || found == version else {
             throw PostgresSchema.refusal(of: found, at: address)
         }
+        let cells = try CellDirectory.cells(on: connection).count
+        guard cells <= 1 else {
+            throw StoreOpenError.unreachable(
+                reason:
+                    "the cloud is spread over \(cells) cells, and only one in one database can be copied"
+            )
+        }
         try connection.holdServingLock(for: "2s", at: address)
     }
 
-    package func tables() throws -> [StoreTable] {
-        var columns: [String: [StoreTable.Column]] = [:]
-        try connection.rows(
-            """
-            SELECT pg_class.relname, attname, atttypid = 'bytea'::regtype
-            FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
-            WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND attnum > 0
-                AND NOT attisdropped
-            ORDER BY attname
-            """
-        ) { row in
-            columns[row.string(0), default: []].append(
-                StoreTable.Column(name: row.string(1), type: row.bool(2) ? .bytes : .number))
-        }
-        var keys: [String: [String]] = [:]
-        try connection.rows(
-            """
-            SELECT pg_class.relname, attname
-            FROM pg_index JOIN pg_class ON pg_class.oid = indrelid
-                CROSS JOIN unnest(indkey) WITH ORDINALITY AS part (attnum, place)
-                JOIN pg_attribute ON attrelid = indrelid AND pg_attribute.attnum = part.attnum
-            WHERE indisprimary AND relnamespace = 'public'::regnamespace
-            ORDER BY place
-            """
-        ) { row in keys[row.string(0), default: []].append(row.string(1)) }
-        return columns.filter { !PostgresSchema.ownTables.contains($0.key) }
-            .map { StoreTable(name: $0.key, columns: $0.value, key: keys[$0.key] ?? []) }
-            .sorted { $0.name < $1.name }
-    }
+    package func tables() throws -> [StoreTable] { try connection.storeTables() }
 
     package func rows(of table: StoreTable, _ body: ([CopiedValue]) throws -> Void) throws {
         // What is read is in a transaction of its own: a cursor lasts as long.
         defer { connection.rollback() }
         connection.enqueue("BEGIN READ ONLY")
-        connection.enqueueOnce(
-            """
-            DECLARE copied NO SCROLL CURSOR FOR SELECT \(Self.names(of: table))
-            FROM "\(table.name)" ORDER BY \(table.key.map { "\"\($0)\"" }.joined(separator: ", "))
-            """)
-        var count: Int
-        repeat {
-            count = try connection.rows("FETCH \(Self.rowsAtOnce) FROM copied") { row in
-                try body(
-                    table.columns.enumerated().map { index, column in
-                        if row.isNull(index) { return .null }
-                        return column.type == .number
-                            ? .number(row.int(index)) : .bytes([UInt8](row.bytes(index)))
-                    })
-            }
-        } while count == Self.rowsAtOnce
+        try connection.storeRows(of: table) { try $0.forEach(body) }
     }
 
     package func lastNumbers() throws -> [String: Int64] {
@@ -115,37 +77,17 @@ package final class PostgresTables: TableWriting {
             try fill { row in
                 rows.append(row)
                 bytes += row.reduce(0) { $0 + $1.size }
-                guard rows.count == Self.rowsAtOnce || bytes >= Self.bytesAtOnce else { return }
-                try insert(rows, into: table)
+                guard rows.count == PostgresConnection.rowsAtOnce || bytes >= Self.bytesAtOnce
+                else { return }
+                try connection.insert(rows, into: table)
                 (rows, bytes) = ([], 0)
             }
-            if !rows.isEmpty { try insert(rows, into: table) }
+            if !rows.isEmpty { try connection.insert(rows, into: table) }
         } catch {
             connection.rollback()
             throw error
         }
         try commit()
-    }
-
-    private func insert(_ rows: [[CopiedValue]], into table: StoreTable) throws {
-        let columns = table.columns.enumerated().map { index, column -> PostgresValue in
-            switch column.type {
-            case .number:
-                .int64Array(
-                    rows.map { if case .number(let number) = $0[index] { number } else { nil } })
-            case .bytes:
-                .byteaArray(
-                    rows.map { if case .bytes(let bytes) = $0[index] { bytes } else { nil } })
-            }
-        }
-        let places = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-        try connection.execute(
-            "INSERT INTO \"\(table.name)\" (\(Self.names(of: table))) SELECT * FROM unnest(\(places))",
-            columns)
-    }
-
-    private static func names(of table: StoreTable) -> String {
-        table.columns.map { "\"\($0.name)\"" }.joined(separator: ", ")
     }
 
     package func finish(_ lastNumbers: [String: Int64]) throws {

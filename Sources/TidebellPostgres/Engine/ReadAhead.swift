@@ -123,6 +123,10 @@ final class AheadConnection: SQLConnection {
 
     var lastInsertedID: Int64 { 0 }
     func lastNumber(of table: String) throws -> Int64 { throw NotAhead() }
+    func numberStepExpression(of table: String) throws -> String {
+        try base.numberStepExpression(of: table)
+    }
+
     func lastNumberExpression(of table: String) throws -> String {
         try base.lastNumberExpression(of: table)
     }

@@ -100,7 +100,8 @@ final class ScopeLocks: StepScopes {
         }
     }
 
-    private static func key(of database: DatabaseKey) -> Int64 {
+    /// The key of a database's lock.
+    static func key(of database: DatabaseKey) -> Int64 {
         key(
             "database", database.container.container, database.container.environment.rawValue,
             database.scope.rawValue, database.owner.map { "\($0.rawValue)" } ?? "")

@@ -213,6 +213,10 @@ final class StoreConnection: SQLConnection {
         return number
     }
 
+    func numberStepExpression(of table: String) throws -> String {
+        "(SELECT seqincrement FROM pg_sequence WHERE seqrelid = to_regclass('\(try Self.sequence(of: table))'))"
+    }
+
     func lastNumberExpression(of table: String) throws -> String {
         PostgresSchema.lastNumber(of: try Self.sequence(of: table))
     }

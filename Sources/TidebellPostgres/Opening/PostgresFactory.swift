@@ -49,8 +49,13 @@ package struct PostgresFactory: StoreFactory, CustomStringConvertible {
                 throw .unwritable(path: folder.path, reason: error.localizedDescription)
             }
         }
-        return try PostgresStore.open(
-            at: address, for: purpose, as: node, losslessFailover: losslessFailover,
-            bounds: bounds, readers: readers, time: time, randomness: randomness)
+        func open(
+            _ address: PostgresAddress, _ cell: CellNumber
+        ) throws(StoreOpenError) -> PostgresStore {
+            try PostgresStore.open(
+                at: address, for: purpose, as: node, losslessFailover: losslessFailover,
+                bounds: bounds, readers: readers, time: time, randomness: randomness, cell: cell)
+        }
+        return try CellStore.open(at: address, open, bounds: bounds, time: time)
     }
 }

@@ -14,7 +14,7 @@ import TidebellPostgresClient
 /// U+0000, which PostgreSQL's texts cannot hold.
 enum PostgresSchema {
     /// The version of the tables that this code reads and writes.
-    static let version: Int64 = 3
+    static let version: Int64 = 4
     /// The oldest version whose code can serve these tables, beside newer ones: a node at a time is upgraded.
     static let oldestCode: Int64 = 2
 
@@ -26,7 +26,9 @@ enum PostgresSchema {
     /// The version of one whose cloud is in another store since.
     static let migrated: Int64 = -2
     /// Tables that are no rows of a cloud.
-    static let ownTables: Set = ["tidebell_schema", "store_writer", "queue_lease", "node"]
+    static let ownTables = cellTables.union([
+        "tidebell_schema", "store_writer", "queue_lease", "node",
+    ])
 
     /// The key of the advisory lock under which tables are made: "TDBL" and a number.
     static let makingLock: Int64 = 0x5444_424C_0000_0001
@@ -37,6 +39,9 @@ enum PostgresSchema {
     /// The key of the advisory lock that the connections but the first have in common on which a server writes that
     /// is alone.
     static let lanesLock: Int64 = 0x5444_424C_0000_0005
+
+    /// The key of the advisory lock of whoever moves something to another cell.
+    static let movingLock: Int64 = 0x5444_424C_0000_0006
 
     /// What counts the rows of each table that gives numbers, as PostgreSQL names it.
     static let sequences = [
@@ -135,12 +140,12 @@ enum PostgresSchema {
     /// A step that nodes of the version before cannot live with raises ``oldestCode``; whatever else is to go
     /// (a column, a table) goes a version later, when nobody reads it any more.
     private static let steps: [Int64: String] = [
-        2: nodes, 3: ([notificationIndex] + copiedNumbers).joined(separator: ";"),
+        2: nodes, 3: ([notificationIndex] + copiedNumbers).joined(separator: ";"), 4: cells,
     ]
 
     /// All that makes an empty store, one statement after the other.
     static var statements: [String] {
-        [own, databases, users, nodes, notificationIndex].flatMap(statements(in:))
+        [own, databases, users, nodes, notificationIndex, cells].flatMap(statements(in:))
     }
 
     private static func statements(in text: String) -> [String] {
@@ -203,12 +208,8 @@ enum PostgresSchema {
         }
         connection.enqueue("BEGIN")
         try connection.execute("SELECT pg_advisory_xact_lock($1)", [.int64(makingLock)])
-        var exists = false
-        try connection.rows("SELECT to_regclass('tidebell_schema') IS NOT NULL") {
-            exists = $0.bool(0)
-        }
-        if exists {
-            if mayMigrate { try migrate(connection) }
+        if try isMade(on: connection) {
+            if mayMigrate { try takeSteps(connection) }
         } else {
             for statement in statements { connection.enqueueOnce(statement) }
             connection.enqueue(
@@ -224,8 +225,17 @@ enum PostgresSchema {
         }
     }
 
+    /// Whether a database has tables of ours.
+    static func isMade(on connection: PostgresConnection) throws -> Bool {
+        var isMade = false
+        try connection.rows("SELECT to_regclass('tidebell_schema') IS NOT NULL") {
+            isMade = $0.bool(0)
+        }
+        return isMade
+    }
+
     /// Takes the steps from an older version, one that is served.
-    private static func migrate(_ connection: PostgresConnection) throws {
+    private static func takeSteps(_ connection: PostgresConnection) throws {
         var found: Int64 = 0
         try connection.rows("SELECT version FROM tidebell_schema") { found = $0.int(0) }
         guard found > 0, found < version else { return }

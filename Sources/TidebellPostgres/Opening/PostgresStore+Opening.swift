@@ -23,17 +23,43 @@ extension PostgresStore {
         as node: NodeName? = nil, losslessFailover: Bool = false,
         bounds: StoreBounds = StoreBounds(), readers: Int = 8, time: Time, randomness: Randomness
     ) throws(StoreOpenError) -> PostgresStore {
+        try open(
+            at: address, for: purpose, as: node, losslessFailover: losslessFailover,
+            bounds: bounds, readers: readers, time: time, randomness: randomness,
+            cell: .directory)
+    }
+
+    /// The same of a cell of a cloud, which the database has to be.
+    static func open(
+        at address: PostgresAddress, for purpose: StorePurpose, as node: NodeName?,
+        losslessFailover: Bool, bounds: StoreBounds, readers: Int, time: Time,
+        randomness: Randomness, cell: CellNumber
+    ) throws(StoreOpenError) -> PostgresStore {
         do {
             let lanes = purpose == .serving ? PostgresWrites.lanes : 1
             let names = (0..<lanes).map { _ in
                 Int64(bitPattern: randomness.makeNumber())
             }
             let connection = try PostgresConnection(address)
+            if cell != .directory, try !PostgresSchema.isMade(on: connection) {
+                throw StoreOpenError.unreachable(
+                    reason:
+                        "the database at \(address) is empty, and was cell \(cell.rawValue) of this cloud"
+                )
+            }
             let versions = try PostgresSchema.prepare(
                 connection, identity: Int64(bitPattern: randomness.makeNumber()),
                 mayMigrate: purpose == .serving)
             guard versions.areServed(by: PostgresSchema.version) else {
                 throw PostgresSchema.refusal(of: versions.version, at: address)
+            }
+            let found = try CellDirectory.number(on: connection)
+            guard found == cell else {
+                throw StoreOpenError.unreachable(
+                    reason: cell == .directory
+                        ? "the database at \(address) is cell \(found.rawValue) of a cloud; give the address of the "
+                            + "one that has its directory"
+                        : "the database at \(address) is not cell \(cell.rawValue) of this cloud")
             }
             if node != nil { try ClockAgreement.check(on: connection) }
             let connections = WriterConnections(
@@ -80,7 +106,8 @@ extension PostgresStore {
                 incarnation: Incarnation(rawValue: mark.incarnation), cameBackOlder: cameBackOlder,
                 connections: connections, pool: pool(of: readers),
                 longPool: pool(of: longReaders), writes: writes, leases: leases, node: shared,
-                statements: statements, guesses: guesses, troubles: troubles, bounds: bounds)
+                statements: statements, guesses: guesses, troubles: troubles, bounds: bounds,
+                at: address, elapsed: time.elapsed)
             // A write compares what is there with what was acknowledged.
             connections.whenPromoted { [weak store] in
                 Task { try? await store?.write(.looking) { _ in } }
@@ -103,6 +130,13 @@ extension SQLTransaction {
             try connection.run(
                 "SELECT setval('\(sequence)', ?)", Self.number(ofNewLifeAfter: last, at: now))
         }
+        // Cells number entries of the outbox in steps.
+        try connection.run(
+            """
+            SELECT setval('\(CellNumber.outboxSequence)', (last_value / \(CellNumber.limit) + 1)
+                * \(CellNumber.limit) + (SELECT cell FROM tidebell_schema))
+            FROM \(CellNumber.outboxSequence)
+            """)
         try connection.run(
             """
             UPDATE database SET head =

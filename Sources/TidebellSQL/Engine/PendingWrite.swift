@@ -16,7 +16,7 @@ package protocol WaitingWrite: AnyObject, Sendable {
     var durability: Durability { get }
 
     /// Runs all steps of the body; called again where the transaction was undone for another's sake.
-    func run(in transaction: SQLTransaction) throws
+    func run(in steps: any StoreSteps) throws
 
     /// Resumes the caller: with the body's result, or with `error`; called once,
     /// and without an error only after ``run(in:)`` returned.
@@ -25,8 +25,8 @@ package protocol WaitingWrite: AnyObject, Sendable {
 
 /// The write of one caller.
 ///
-/// `@unchecked Sendable`: `result` is only touched by the drain of
-/// ``GroupCommit``, on the queue of the writer connection.
+/// `@unchecked Sendable`: `result` is only touched by the drain that
+/// runs the write, on its queue.
 package final class PendingWrite<Result: Sendable>: WaitingWrite, @unchecked Sendable {
     private let body: @Sendable (any StoreSteps) throws -> Result
     private let continuation: CheckedContinuation<Result, any Error>
@@ -51,8 +51,8 @@ package final class PendingWrite<Result: Sendable>: WaitingWrite, @unchecked Sen
         self.continuation = continuation
     }
 
-    package func run(in transaction: SQLTransaction) throws {
-        result = try body(transaction)
+    package func run(in steps: any StoreSteps) throws {
+        result = try body(steps)
     }
 
     package func finish(_ error: (any Error)?) {

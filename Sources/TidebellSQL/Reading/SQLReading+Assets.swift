@@ -29,6 +29,29 @@ extension SQLReading {
         return found
     }
 
+    /// Files that may be held by nobody since before a moment, the oldest first, and at most so many.
+    package func unusedFiles(since moment: Instant, limit: Int) throws -> Set<AssetContent> {
+        Set(
+            try connection.rows(
+                "SELECT content FROM asset_unused WHERE since < ? ORDER BY since LIMIT ?",
+                moment, limit
+            ) { try $0.value(0) })
+    }
+
+    /// Those of some files that records hold.
+    package func heldFiles(among contents: Set<AssetContent>) throws -> Set<AssetContent> {
+        guard !contents.isEmpty else { return [] }
+        return Set(
+            try connection.rows(
+                """
+                SELECT wanted.value FROM json_each(?) AS wanted WHERE EXISTS (
+                    SELECT 1 FROM asset_use WHERE content = \(SQLList.text("wanted.value"))
+                )
+                """,
+                SQLList(Set(contents.map(\.rawValue)))
+            ) { try $0.value(0) })
+    }
+
     package func knownAssetFiles(among files: Set<String>) throws -> Set<String> {
         Set(
             try connection.rows(

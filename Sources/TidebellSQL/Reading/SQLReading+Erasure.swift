@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TidebellCore
+package import TidebellWire
 
 extension SQLReading {
     package func removedAccounts(limit: Int) throws -> [RemovedAccount] {
@@ -23,6 +24,30 @@ extension SQLReading {
         ) { try $0.value(0) }
     }
 
+    /// Owners of databases whose rows are gone; who they were is in their private records.
+    package func lostOwners(limit: Int) throws -> [LostOwner] {
+        try connection.rows(
+            """
+            SELECT owner, container, environment, (
+                SELECT record.created_by FROM zone CROSS JOIN record ON record.zone = zone.key
+                WHERE zone.database = database.id LIMIT 1
+            )
+            FROM database WHERE id IN (
+                SELECT min(id) FROM database
+                WHERE owner <> 0 AND owner NOT IN (SELECT id FROM user) GROUP BY owner
+            )
+            LIMIT ?
+            """,
+            limit
+        ) {
+            LostOwner(
+                id: try $0.value(0),
+                container: ContainerKey(
+                    container: $0.text(1), environment: try $0.value(2)),
+                recordName: $0.optionalText(3))
+        }
+    }
+
     package func removedAccount(_ account: AccountID) throws -> RemovedAccount? {
         try connection.first(
             RemovedAccount.all + " WHERE account = ?", account, read: RemovedAccount.init
@@ -35,6 +60,14 @@ extension SQLReading {
         ) { (try $0.value(0), Int($0.int(1))) }
         return Dictionary(counts) { first, _ in first }
     }
+}
+
+/// The owner of databases whose row is gone.
+package struct LostOwner: Sendable, Hashable {
+    package var id: UserID
+    package var container: ContainerKey
+    /// Who made the first record that is found; nil where there is none.
+    var recordName: String?
 }
 
 extension RemovedAccount {

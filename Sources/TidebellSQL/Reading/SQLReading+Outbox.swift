@@ -13,13 +13,14 @@ package enum IdleDatabases {
 extension SQLReading {
     package func queuedDatabases(limit: Int) throws -> [DatabaseID] {
         let last = try connection.lastNumberExpression(of: "outbox")
+        let step = try connection.numberStepExpression(of: "outbox")
         do {
             return try connection.rows(
                 """
                 SELECT database FROM outbox_queue WHERE EXISTS (
                     SELECT 1 FROM outbox INDEXED BY outbox_database
                     WHERE outbox.database = outbox_queue.database AND outbox.id > outbox_queue.done
-                ) OR done < \(last) - ? ORDER BY turn LIMIT ?
+                ) OR done < \(last) - ? * \(step) ORDER BY turn LIMIT ?
                 """,
                 IdleDatabases.entriesUntilRemoval, limit
             ) { try $0.value(0) }

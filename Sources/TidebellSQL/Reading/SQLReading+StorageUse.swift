@@ -27,16 +27,46 @@ extension SQLReading {
             ) { try $0.value(0) })
     }
 
+    /// What the private and shared databases of users hold.
+    package func use(of owners: Set<UserID>) throws -> StorageUse {
+        try connection.first(
+            """
+            SELECT ifnull(sum(database.bytes + \(StoredZone.customBytes)), 0),
+                ifnull(sum(database.records), 0)
+            FROM json_each(?) AS wanted CROSS JOIN database ON database.owner = wanted.value
+            """,
+            SQLList(owners.map(\.rawValue)), read: StorageUse.init
+        ) ?? .zero
+    }
+
     package func storageUses() throws -> [NamedStorageUse] {
-        let people = try connection.rows(
+        let people = try accountUses()
+        return try named(people) + containerUses()
+    }
+
+    /// What the private and shared databases of accounts hold, with the names of those that there are.
+    package func named(_ uses: [AccountID: StorageUse]) throws -> [NamedStorageUse] {
+        let names = try accountNames(Set(uses.keys))
+        return names.sorted { Array($0.value.utf8).lexicographicallyPrecedes(Array($1.value.utf8)) }
+            .compactMap { account, name in
+                uses[account].map { NamedStorageUse(.account(name), $0) }
+            }
+    }
+
+    /// What the private and shared databases of each account hold.
+    package func accountUses() throws -> [AccountID: StorageUse] {
+        let uses: [(AccountID, StorageUse)] = try connection.rows(
             """
-            SELECT sum(database.bytes + \(StoredZone.customBytes)), sum(database.records), account.name
-            FROM account JOIN user ON user.account = account.id
-                JOIN database ON database.owner = user.id
-            GROUP BY account.id ORDER BY account.name
+            SELECT sum(database.bytes + \(StoredZone.customBytes)), sum(database.records), user.account
+            FROM user JOIN database ON database.owner = user.id GROUP BY user.account
             """
-        ) { NamedStorageUse(.account($0.text(2)), StorageUse($0)) }
-        let containers = try connection.rows(
+        ) { (try $0.value(2), StorageUse($0)) }
+        return Dictionary(uses) { first, _ in first }
+    }
+
+    /// What each public database holds.
+    package func containerUses() throws -> [NamedStorageUse] {
+        try connection.rows(
             """
             SELECT bytes, records, container, environment FROM database
             WHERE owner = \(StoredDatabase.noOwner) ORDER BY container, environment
@@ -46,7 +76,6 @@ extension SQLReading {
                 container: columns.text(2), environment: try columns.value(3))
             return NamedStorageUse(.container(key), StorageUse(columns))
         }
-        return people + containers
     }
 }
 

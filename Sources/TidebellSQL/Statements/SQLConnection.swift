@@ -48,6 +48,8 @@ package protocol SQLConnection: AnyObject {
     func lastNumber(of table: String) throws -> Int64
     /// The same number, as an expression for a statement: it needs no look of its own.
     func lastNumberExpression(of table: String) throws -> String
+    /// An expression for the distance from one number that a table gives to the next.
+    func numberStepExpression(of table: String) throws -> String
     /// Takes so many numbers of a table's, and returns them in ascending order.
     func takeNumbers(_ count: Int, of table: String) throws -> [Int64]
     /// Whether the log of notifications has an index of their IDs.
@@ -144,4 +146,9 @@ extension SQLConnection {
     ) throws {
         try scan(sql, values, within: nil, body)
     }
+}
+
+extension SQLConnection {
+    /// One counter gives them, one after the other.
+    package func numberStepExpression(of table: String) throws -> String { "1" }
 }

@@ -108,26 +108,32 @@ extension SQLTransaction {
     package func removeUnusedAssets(
         since moment: Instant, limit: Int
     ) throws -> (files: [String], isComplete: Bool) {
-        let candidates = try connection.rows(
-            "SELECT content FROM asset_unused WHERE since < ? ORDER BY since LIMIT ?",
-            moment, limit
-        ) { columns -> AssetContent in try columns.value(0) }
-        var files: [String] = []
-        for content in candidates {
-            try connection.run("DELETE FROM asset_unused WHERE content = ?", content)
-            let isUsed =
-                try connection.first(
-                    "SELECT 1 FROM asset_use WHERE content = ? LIMIT 1", content
-                ) { _ in true } ?? false
-            // Whoever lets go of it last puts it here again.
-            guard !isUsed else { continue }
-            try connection.run("DELETE FROM lost_asset WHERE content = ?", content)
-            let file = try connection.first(
-                "DELETE FROM asset WHERE content = ? RETURNING file", content
-            ) { $0.text(0) }
-            if let file { files.append(file) }
+        let candidates = try unusedFiles(since: moment, limit: limit)
+        // Whoever lets go of one last puts it here again.
+        try forgetUnused(candidates)
+        let unheld = candidates.subtracting(try heldFiles(among: candidates))
+        return (try removeAssets(unheld), candidates.count < limit)
+    }
+
+    /// Forgets that files may be held by nobody.
+    package func forgetUnused(_ contents: Set<AssetContent>) throws {
+        try connection.run(
+            """
+            DELETE FROM asset_unused
+            WHERE content IN (SELECT \(SQLList.text("wanted.value")) FROM json_each(?) AS wanted)
+            """,
+            SQLList(contents.map(\.rawValue)))
+    }
+
+    /// Removes files that nobody holds; returns what they are called.
+    package func removeAssets(_ contents: Set<AssetContent>) throws -> [String] {
+        let which =
+            "content IN (SELECT \(SQLList.text("wanted.value")) FROM json_each(?) AS wanted)"
+        let list = SQLList(contents.map(\.rawValue))
+        try connection.run("DELETE FROM lost_asset WHERE \(which)", list)
+        return try connection.rows("DELETE FROM asset WHERE \(which) RETURNING file", list) {
+            $0.text(0)
         }
-        return (files, candidates.count < limit)
     }
 
     /// Notes that a file may be held by nobody.

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TidebellCore
+import TidebellWire
 
 extension SQLTransaction {
     package func adoptLostDatabases(limit: Int) throws {
-        let owners: [UserID] = try connection.rows(
-            """
-            SELECT DISTINCT owner FROM database
-            WHERE owner <> 0 AND owner NOT IN (SELECT id FROM user) LIMIT ?
-            """,
-            limit
-        ) { try $0.value(0) }
-        for owner in owners { try adoptLostUser(owner) }
+        for owner in try lostOwners(limit: limit) { try adopt(owner) }
         try connection.run(
             """
             INSERT OR IGNORE INTO removed_account (account, removed_at)
@@ -19,31 +13,23 @@ extension SQLTransaction {
         )
     }
 
-    /// Brings back the row of a user who is gone and has databases; who they were is in
-    /// their private records.
-    private func adoptLostUser(_ owner: UserID) throws {
-        let name = try connection.first(Self.ownRecordCreator, owner) { $0.text(0) }
+    /// Brings back the row of a user who is gone and has databases.
+    package func adopt(_ owner: LostOwner) throws {
         // The number of an account that never was: no account gets it later.
         try connection.run("INSERT INTO account (name, created_at) VALUES ('', 0)")
         let account = AccountID(rawValue: connection.lastInsertedID)
         try connection.run("DELETE FROM account WHERE id = ?", account)
-        for recordName in [name, "_lost-\(owner.rawValue)"].compactMap({ $0 }) {
+        for recordName in [owner.recordName, "_lost-\(owner.id.rawValue)"].compactMap({ $0 }) {
             try connection.run(
                 """
                 INSERT OR IGNORE INTO user (id, account, container, environment, record_name)
-                SELECT owner, ?, container, environment, ? FROM database WHERE owner = ? LIMIT 1
+                VALUES (?, ?, ?, ?, ?)
                 """,
-                account, recordName, owner
+                owner.id, account, owner.container.container, owner.container.environment,
+                recordName
             )
         }
     }
-
-    private static let ownRecordCreator = """
-        SELECT record.created_by FROM database
-            CROSS JOIN zone ON zone.database = database.id
-            CROSS JOIN record ON record.zone = zone.key
-        WHERE database.owner = ? LIMIT 1
-        """
 
     package func beginErasing(_ account: AccountID, _ erasure: RemovedAccount.Erasure) throws {
         try connection.run(
@@ -66,6 +52,13 @@ extension SQLTransaction {
             """,
             account, kind, count
         )
+    }
+
+    /// Takes out what was noted as erased of an account, to be noted elsewhere.
+    package func takeErased(of account: AccountID) throws -> [ErasedKind: Int] {
+        let erased = try erased(of: account)
+        try connection.run("DELETE FROM erased WHERE account = ?", account)
+        return erased
     }
 
     package func eraseRows(of user: StoredUser, at now: Instant, limit: Int) throws -> Bool {

@@ -93,8 +93,12 @@ extension SQLTransaction {
     /// The newest change that is one too many.
     private func excess(of bounds: ExplanationBounds) throws -> Int64 {
         // Rows are numbered without gaps worth counting.
-        let newest =
-            try connection.first("SELECT max(id) FROM outbox") { $0.int(0) } ?? 0
+        let step = try connection.numberStepExpression(of: "outbox")
+        let numbers = try connection.first(
+            "SELECT ifnull(max(id), 0) / \(step), \(step) FROM outbox"
+        ) { (last: $0.int(0), step: $0.int(1)) }
+        let tooMany = (numbers?.last ?? 0) - Int64(bounds.changes)
+        let newest = tooMany > 0 ? tooMany * (numbers?.step ?? 1) : 0
         let crowded =
             try connection.first(
                 """
@@ -103,7 +107,7 @@ extension SQLTransaction {
                 """,
                 bounds.matches
             ) { $0.int(0) } ?? 0
-        return max(newest - Int64(bounds.changes), crowded)
+        return max(newest, crowded)
     }
 
     private func removeDeliveries(

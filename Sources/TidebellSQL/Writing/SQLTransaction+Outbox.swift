@@ -7,8 +7,7 @@ extension SQLTransaction {
         // What was claimed may have been processed by a commit that a snapshot of before
         // does not show: the position in the queue knows.
         sendAhead { _ = try $0.isAt(version, lease.key) }
-        guard try leases?.holds(lease, on: connection) == true else { return false }
-        return try isAt(version, lease.key)
+        return try isHeld(lease, at: version, by: leases)
     }
 
     package func appendOutbox(_ entries: [OutboxEntry]) throws {
@@ -101,6 +100,14 @@ extension SQLTransaction {
 }
 
 extension SQLReading {
+    /// Whether nobody else was given a lease since, and the database stands in the queue as it was read.
+    package func isHeld(
+        _ lease: OutboxLease, at version: OutboxVersion, by leases: (any OutboxLeases)?
+    ) throws -> Bool {
+        guard try leases?.holds(lease, on: connection) == true else { return false }
+        return try isAt(version, lease.key)
+    }
+
     /// Whether a database stands in the queue as it was read.
     fileprivate func isAt(_ version: OutboxVersion, _ database: DatabaseID) throws -> Bool {
         try connection.first(

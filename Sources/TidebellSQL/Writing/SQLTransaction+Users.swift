@@ -6,8 +6,25 @@ extension SQLTransaction {
     package func makeUser(
         of account: AccountID, in container: ContainerKey, recordName: String, at now: Instant
     ) throws -> StoredUser {
+        try makeUser(
+            of: account, in: container, recordName: recordName, at: now, numberedFrom: nil)
+    }
+
+    /// Makes a user whose number is that of the store's next one behind `first`; nil for the next one itself.
+    package func makeUser(
+        of account: AccountID, in container: ContainerKey, recordName: String, at now: Instant,
+        numberedFrom first: Int64?
+    ) throws -> StoredUser {
         if let user = try user(of: account, in: container) { return user }
         hasQuietChange = true
+        if let first {
+            let number = try connection.takeNumbers(1, of: "user")[0]
+            let user = StoredUser(
+                id: UserID(rawValue: first + number), account: account, container: container,
+                recordName: recordName, createdAt: now)
+            try putUsers([user])
+            return user
+        }
         try connection.run(
             """
             INSERT INTO user (account, container, environment, record_name, joined_at)
@@ -19,6 +36,21 @@ extension SQLTransaction {
             id: UserID(rawValue: connection.lastInsertedID), account: account,
             container: container, recordName: recordName, createdAt: now
         )
+    }
+
+    /// Makes rows of users who were made elsewhere, where there are none yet.
+    package func putUsers(_ users: some Sequence<StoredUser>) throws {
+        for user in users {
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO user
+                    (id, account, container, environment, record_name, joined_at)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """,
+                user.id, user.account, user.container.container, user.container.environment,
+                user.recordName, user.createdAt
+            )
+        }
     }
 
     package func setPermission(

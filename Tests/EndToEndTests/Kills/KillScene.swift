@@ -6,6 +6,9 @@ import TidebellProcesses
 
 /// Everybody who takes part in a kill test.
 struct KillScene: Sendable {
+    /// Whose devices and records these are.
+    static let user = "anna"
+
     let ledger = Ledger()
     private let program: TidebellProgram
     private let household: Household
@@ -46,7 +49,7 @@ struct KillScene: Sendable {
         self.addsUsers = addsUsers
         self.writers = writers
         self.apple = apple
-        household = try await Household(program: program, user: "anna")
+        household = try await Household(program: program, user: Self.user)
         receiver = try WebhookReceiver()
         _ = try await program.run(["webhook", "add", Household.container, receiver.url])
         try await household.prepare(zone: "Feed")

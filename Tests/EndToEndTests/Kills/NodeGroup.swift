@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 import TidebellProcesses
@@ -26,6 +27,9 @@ struct NodeGroup: Sendable {
         case split
         /// The primary stands still until a standby has taken its place, and goes on.
         case frozenPrimary
+        /// What the users own is moved to the other cell; the node is killed meanwhile, and every second time the
+        /// move too, which goes on when it is run again.
+        case move
 
         /// How it is brought about by `Scripts/with-patroni`; nil where it is not.
         var option: String? {
@@ -33,7 +37,7 @@ struct NodeGroup: Sendable {
             case .failover, .failoverWithKill: "--fail-primary"
             case .split: "--kill-patroni"
             case .frozenPrimary: "--freeze-primary"
-            case .kill, .stop, .freeze, .standstill, .cut: nil
+            case .kill, .stop, .freeze, .standstill, .cut, .move: nil
             }
         }
 
@@ -44,11 +48,21 @@ struct NodeGroup: Sendable {
     /// The faults that can happen here: the database has standbys where `Scripts/with-patroni` gave it.
     private static var faults: [Fault] {
         Fault.allCases.filter { fault in
-            fault == .standstill ? standstill != nil : hasStandbys || fault.option == nil
+            switch fault {
+            case .standstill: standstill != nil
+            case .move: cell != nil
+            default: hasStandbys || fault.option == nil
+            }
         }
     }
     private static let hasStandbys =
         ProcessInfo.processInfo.environment["TIDEBELL_TEST_CLUSTER"] != nil
+    /// The address of the database of another cell; nil where there is none (`Scripts/with-patroni` within itself).
+    private static let cell = ProcessInfo.processInfo.environment["TIDEBELL_TEST_CELL"]
+    private static let cellName = "east"
+    /// Counts primaries that failed, which are of both clusters in turn, and moves.
+    private static let failovers = Atomic(0)
+    private static let moves = Atomic(0)
     private static let freeze = Duration.seconds(4)
     /// How long a node stands still that loses what it has a lease of, for 60 seconds at most; nil where none does.
     private static let standstill = number("TIDEBELL_TEST_FREEZE").map { Duration.seconds($0) }
@@ -118,6 +132,11 @@ struct NodeGroup: Sendable {
     static func start(appleDevices: Int) async throws -> NodeGroup {
         let cloud = try Built.tidebell()
         let apple = try await AppleReceiver(devices: appleDevices, folder: cloud.dataFolder)
+        if let cell {
+            _ = try await cloud.run(["cell", "add", cellName, cell])
+            // What is made here comes to the other one.
+            _ = try await cloud.run(["cell", "change", "directory", "--no-takes-new"])
+        }
         var programs: [String: TidebellProgram] = [:]
         var servers: [String: ChildProcess] = [:]
         for name in names {
@@ -187,11 +206,19 @@ struct NodeGroup: Sendable {
             server.signal(SIGCONT)
         case .cut:
             apple.cut()
-            try await Self.run(
-                """
-                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                WHERE pid <> pg_backend_pid() AND datname = current_database()
-                """)
+            for store in [Self.store, Self.cell].compactMap(\.self) {
+                try await Self.run(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE pid <> pg_backend_pid() AND datname = current_database()
+                    """, on: store)
+            }
+        case .move:
+            async let moved: Void = move()
+            server.signal(SIGKILL)
+            _ = await server.waitUntilExit()
+            after.servers[name] = try await Self.serve(program, as: name, apple)
+            try await moved
         case .failoverWithKill:
             async let failing: Void = Self.failPrimary(fault)
             server.signal(SIGKILL)
@@ -211,10 +238,31 @@ struct NodeGroup: Sendable {
         return after
     }
 
-    /// Has the primary of the database fail, and waits until the cluster is whole again.
+    /// Moves what the user owns to where it is not.
+    private func move() async throws {
+        let number = Self.moves.wrappingAdd(1, ordering: .relaxed).oldValue
+        let arguments = [
+            "cell", "move", number.isMultiple(of: 2) ? "directory" : Self.cellName,
+            "--user", KillScene.user,
+        ]
+        if number % 4 >= 2 {
+            let moving = try ChildProcess(
+                cloud.executable, arguments + ["--data", cloud.dataFolder.path])
+            try await Task.sleep(for: .seconds(Double(number % 3) + 0.5))
+            moving.signal(SIGKILL)
+            _ = await moving.waitUntilExit()
+        }
+        print(try await cloud.run(arguments).joined(separator: "\n"))
+    }
+
+    /// Has the primary of a database fail, and waits until its cluster is whole again.
     private static func failPrimary(_ fault: Fault) async throws {
+        let number = failovers.wrappingAdd(1, ordering: .relaxed).oldValue
+        let cluster = ProcessInfo.processInfo.environment["TIDEBELL_TEST_CELL_CLUSTER"]
         let failing = try ChildProcess(
             root.appendingPathComponent("Scripts/with-patroni"), [fault.option ?? ""],
+            environment: number.isMultiple(of: 2)
+                ? [:] : cluster.map { ["TIDEBELL_TEST_CLUSTER": $0] } ?? [:],
             mergesErrors: true)
         var said: [String] = []
         for await line in failing.lines { said.append(line) }
@@ -233,8 +281,8 @@ struct NodeGroup: Sendable {
         try? FileManager.default.removeItem(at: cloud.dataFolder)
     }
 
-    /// Runs a statement in the database.
-    private static func run(_ sql: String) async throws {
+    /// Runs a statement in a database.
+    private static func run(_ sql: String, on store: String? = store) async throws {
         let psql = try ChildProcess(
             URL(fileURLWithPath: "/usr/bin/env"), ["psql", "-qAt", store ?? "", "-c", sql],
             mergesErrors: true)

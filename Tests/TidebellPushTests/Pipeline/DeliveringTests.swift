@@ -237,7 +237,7 @@ import TidebellWire
             let anna = try await world.person("anna")
             try await world.subscribe(anna, .database)
             await #expect(throws: Refused.self) {
-                try await world.store.write(.everything) { transaction in
+                try await world.store.write(.databaseWithID(anna.database)) { transaction in
                     try transaction.appendOutbox([
                         OutboxEntry(
                             database: anna.database, zoneName: "feed",

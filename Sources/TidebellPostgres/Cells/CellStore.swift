@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Synchronization
+package import TidebellCore
+import TidebellPostgresClient
+import TidebellSQL
+import TidebellScheduling
+import TidebellWire
+
+/// A store in several cells: a PostgreSQL cluster each, of which the first has the directory (``CellMap``).
+///
+/// Databases are spread: zones, records, subscriptions, the outbox, what is shared, and answers kept. Accounts, users and
+/// their logs and devices, schemas and the names of files are in the directory's cell.
+///
+/// Each step of a write is a write of its cell's store, so that each cell settles its own lost commits and failovers; a
+/// cell that cannot be reached fails what is in it, and nothing else.
+package final class CellStore: OpenedStore {
+    /// Bodies of writes under way at once; each waits for its steps on a thread of its own.
+    private static let bodies = PostgresWrites.writesPerCommit
+
+    /// How long a write waits for what is on its way to another cell, and how often it looks.
+    private static let patience = Duration.seconds(20)
+    private static let ownPatience = Duration.seconds(10)
+    private static let pause = Duration.milliseconds(100)
+    /// When changes of what is on its way, and of a cell that is away, are looked for again.
+    private static let rest = Duration.seconds(1)
+    /// How often a read begins anew because something moved meanwhile.
+    private static let mostReads = 3
+
+    private let map: CellMap
+    private let storesByCell: [CellNumber: PostgresStore]
+    private let directory: PostgresStore
+    private let waiting: WriteQueue
+    private let queues: [DispatchQueue]
+    private let time: Time
+    /// The place of the cell that is asked first for changes to be notified.
+    private let turn = Atomic(0)
+    private let elapsed: @Sendable () -> Duration
+
+    /// - Parameter stores: That of each cell, the directory's among them.
+    init(
+        _ map: CellMap, _ directory: PostgresStore, _ stores: [CellNumber: PostgresStore],
+        bounds: StoreBounds, time: Time
+    ) {
+        self.map = map
+        storesByCell = stores
+        self.directory = directory
+        waiting = WriteQueue(
+            bounds, lanes: Self.bodies, closedError: PostgresPool.Refusal.closed)
+        queues = (0..<Self.bodies).map { DispatchQueue(label: "tidebell.cells.body.\($0)") }
+        self.time = time
+        elapsed = time.elapsed
+    }
+
+    private var stores: [PostgresStore] {
+        storesByCell.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// The cells, and what is where now.
+    private func cells() throws -> Cells {
+        Cells(map: map, view: try map.view(), stores: storesByCell)
+    }
+
+    // MARK: - Reading and writing
+
+    package func writeInSteps<Result: Sendable>(
+        for caller: AccountID?, about scope: StoreScope?, durability: Durability,
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
+    ) async throws -> Result {
+        let start = elapsed()
+        while true {
+            do {
+                // Not by topic: those of one database share the commits of its cell.
+                return try await withCheckedThrowingContinuation { continuation in
+                    waiting.submit(
+                        PendingWrite(for: caller, durability: durability, body, continuation),
+                        at: elapsed()
+                    ) { number in queues[number].async { self.drain(number) } }
+                }
+            } catch let moving as IsMoving {
+                // What was done of it changes nothing when it comes again. The server itself does something else
+                // meanwhile.
+                guard elapsed() - start < (caller == nil ? Self.ownPatience : Self.patience) else {
+                    throw caller == nil ? moving : moving.error
+                }
+                try await time.clock.sleep(for: Self.pause)
+            }
+        }
+    }
+
+    private func drain(_ number: Int) {
+        while let (write, _) = waiting.nextOrEnd(in: number) {
+            do {
+                let steps = CellSteps(caller: write.caller, durability: write.durability, cells)
+                try write.run(in: steps)
+                write.finish(nil)
+            } catch {
+                write.finish(StoreUnavailable.meant(by: error))
+            }
+            waiting.endUnderWay(in: number, but: [])
+        }
+    }
+
+    package func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        try await read(.short, body)
+    }
+
+    package func read<Result: Sendable>(
+        _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        for _ in 0..<Self.mostReads {
+            let (result, isCurrent) = try await directory.read(length) { [self] reader in
+                guard let reader = reader as? SQLReader else {
+                    preconditionFailure("a PostgreSQL store hands out readers of its own only")
+                }
+                // Before the first statement, which takes the snapshot: that is no older.
+                let cells = try cells()
+                let readers = CellReaders(cells, in: .directory, reader, length)
+                let result = Swift.Result { try body(CellReader(readers)) }
+                readers.end(isWhole: (try? result.get()) != nil)
+                // What took long may have looked where something no longer was.
+                return (result, try !map.hasSwitched(since: cells.view))
+            }
+            if isCurrent { return try result.get() }
+        }
+        throw IsMoving().error
+    }
+
+    // MARK: - Signals
+
+    package func outboxCommits() -> AsyncStream<Void> {
+        Self.merged(stores.map { $0.outboxCommits() })
+    }
+
+    package func accessCommits() -> AsyncStream<Void> {
+        Self.merged(stores.map { $0.accessCommits() })
+    }
+
+    package func unsettledCommits() -> AsyncStream<Void> {
+        Self.merged(stores.map { $0.unsettledCommits() })
+    }
+
+    /// Yields when any of the streams does, and ends when all have ended.
+    private static func merged(_ streams: [AsyncStream<Void>]) -> AsyncStream<Void> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let task = Task {
+                await withTaskGroup { group in
+                    for stream in streams {
+                        group.addTask { for await _ in stream { continuation.yield() } }
+                    }
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    package func whenNotifiedElsewhere(_ body: @escaping @Sendable (Set<UserID>?) -> Void) {
+        directory.whenNotifiedElsewhere(body)
+    }
+
+    package func whenLost(_ body: @escaping @Sendable (StoreOpenError) -> Void) {
+        for store in stores { store.whenLost(body) }
+    }
+
+    // MARK: - What the store is
+
+    package var identity: UInt64 { directory.identity }
+    /// The latest of the cells' lives: whichever cell came back older, sync tokens of before are expired.
+    package var incarnation: Incarnation { stores.map(\.incarnation).max() ?? .first }
+    package var cameBackOlder: Bool { stores.contains(where: \.cameBackOlder) }
+    package var troubles: StoreTroubles { directory.troubles }
+    package var damageSearch: DamageSearch { directory.damageSearch }
+    package var isMaintainedHere: Bool { directory.isMaintainedHere }
+
+    package func beginNewIncarnation(at now: Instant) async throws {
+        for store in stores { try await store.beginNewIncarnation(at: now) }
+    }
+
+    package func close() async throws {
+        waiting.close()
+        for queue in queues {
+            await withCheckedContinuation { continuation in
+                queue.async { continuation.resume() }
+            }
+        }
+        for store in stores.reversed() { try await store.close() }
+        map.close()
+    }
+
+    // MARK: - Leases
+
+    package func claimOutboxes<Pending: Sendable>(
+        _ claim: LeaseClaim,
+        reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
+    ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
+        var all = ClaimedLeases<DatabaseID>(leases: [], nextVesting: nil)
+        var failures: [any Error] = []
+        var rest = claim
+        // Cells take turns in being first, as databases do within each.
+        let (cells, numbers) = (try cells(), storesByCell.keys.sorted())
+        let start = turn.load(ordering: .relaxed)
+        var first: Int?
+        for index in (start..<start + numbers.count).map({ $0 % numbers.count })
+        where rest.limit > 0 {
+            do {
+                let claimed = try await self.claim(rest, in: numbers[index], of: cells)
+                all.nextVesting = [all.nextVesting, claimed.nextVesting].compactMap(\.self).min()
+                guard !claimed.leases.isEmpty else { continue }
+                let hasFailed = claimed.leases.contains { $0.failures > 0 }
+                if hasFailed, !all.leases.isEmpty {
+                    // What failed is given out alone, so that it fails nobody else's.
+                    for (cell, part) in Dictionary(
+                        grouping: all.leases, by: { cells.cell(of: $0.key) })
+                    {
+                        try await giveBack(part, .untouched, to: cell)
+                    }
+                    all.leases = []
+                }
+                first = first ?? index
+                all.leases += claimed.leases
+                rest.limit = hasFailed ? 0 : max(0, rest.limit - claimed.leases.count)
+            } catch {
+                // What the other cells have goes on.
+                failures.append(error)
+            }
+        }
+        if let first { turn.store((first + 1) % numbers.count, ordering: .relaxed) }
+        if let failure = failures.first {
+            guard failures.count < numbers.count || !all.leases.isEmpty else { throw failure }
+            let later = claim.now.advanced(by: Self.rest)
+            all.nextVesting = min(all.nextVesting ?? later, later)
+        }
+        guard !all.leases.isEmpty else { return (all, nil) }
+        let leases = all.leases
+        // Whoever holds the leases reads once more where this fails.
+        return (all, try? await read { body(leases, $0) })
+    }
+
+    /// Claims what one cell has, but for what is in another one by now, and is here until it is removed.
+    private func claim(
+        _ claim: LeaseClaim, in cell: CellNumber, of cells: Cells
+    ) async throws -> ClaimedLeases<DatabaseID> {
+        var claimed = try await cells.store(of: cell).claimOutboxes(claim) { _, _ in () }.claimed
+        let moving = claimed.leases.filter { cells.cell(of: $0.key) != cell }
+        guard !moving.isEmpty else { return claimed }
+        let later = claim.now.advanced(by: Self.rest)
+        try await giveBack(moving, .failed(vestingAt: later), to: cell)
+        claimed.leases.removeAll { lease in moving.contains { $0.key == lease.key } }
+        claimed.nextVesting = min(claimed.nextVesting ?? later, later)
+        return claimed
+    }
+
+    private func giveBack(
+        _ leases: [OutboxLease], _ outcome: LeaseOutcome, to cell: CellNumber
+    ) async throws {
+        try await storesByCell[cell]?.returnOutboxes(leases.map { ReturnedLease($0, outcome) })
+    }
+
+    package func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws {
+        let cells = try cells()
+        let byCell = Dictionary(grouping: leases) { cells.cell(of: $0.lease.key) }
+        var failure: (any Error)?
+        for (cell, part) in byCell {
+            do { try await cells.store(of: cell).returnOutboxes(part) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    package func claimDeliveries(
+        _ claim: LeaseClaim, in queue: DeliveryQueue
+    ) async throws -> ClaimedLeases<DeliveryPointer> {
+        try await directory.claimDeliveries(claim, in: queue)
+    }
+
+    package func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) async throws {
+        try await directory.returnDeliveries(leases)
+    }
+}
+
+/// What a step is about is on its way to another cell, or came there a moment ago.
+struct IsMoving: Error {
+    /// What a client gets that has waited long enough.
+    var error: WireError {
+        WireError(
+            .tryAgainLater, "the database is being moved to another cell: try again",
+            retryAfter: 1)
+    }
+}
+
+/// The steps of one write, each a write of the cell of its scope.
+private struct CellSteps: StoreSteps {
+    let caller: AccountID?
+    let durability: Durability
+    /// The cells, and what is where when a step begins.
+    let cells: () throws -> Cells
+
+    init(caller: AccountID?, durability: Durability, _ cells: @escaping () throws -> Cells) {
+        self.caller = caller
+        self.durability = durability
+        self.cells = cells
+    }
+
+    var areTogether: Bool { false }
+
+    func write<Result: Sendable>(
+        _ scope: StoreScope, _ body: (any StoreTransaction) throws -> Result
+    ) throws -> Result {
+        let cells = try cells()
+        let number = try cell(of: scope, in: cells)
+        let store = try cells.store(of: number)
+        do {
+            return try BlockingStep.run(
+                { try Self.run(body, in: PostgresStore.transaction($0), number, scope, cells) },
+                in: { [caller, durability] body in
+                    try await store.writeInSteps(
+                        for: caller, about: scope, durability: durability
+                    ) { try $0.write(scope, body) }
+                })
+        } catch let error as PostgresError where error.code == DepartedFence.code {
+            try cells.map.look()
+            throw IsMoving()
+        }
+    }
+
+    private static func run<Result>(
+        _ body: (any StoreTransaction) throws -> Result, in own: SQLTransaction,
+        _ number: CellNumber, _ scope: StoreScope, _ cells: Cells
+    ) throws -> Result {
+        try DepartedFence.check(scope, in: own)
+        let transaction = CellTransaction(own, in: number, of: scope, cells)
+        do {
+            let result = try body(transaction)
+            // What was looked for in several cells may have been in none, on its way.
+            if scope == .batch || scope == .everything,
+                try cells.map.hasChanged(since: cells.view)
+            {
+                throw IsMoving()
+            }
+            try transaction.end(committing: true)
+            return result
+        } catch {
+            try? transaction.end(committing: false)
+            throw error
+        }
+    }
+
+    private func cell(of scope: StoreScope, in cells: Cells) throws -> CellNumber {
+        switch scope {
+        case .database(let key):
+            guard !cells.view.held.contains(CellMove.Subject(of: key)) else { throw IsMoving() }
+            return try cells.cellToMake(key)
+        case .databaseWithID(let id):
+            // The server takes what is pending out of the outbox first, and is kept out at last.
+            guard caller == nil || !cells.view.heldDatabases.contains(id) else {
+                throw IsMoving()
+            }
+            return cells.cell(of: id)
+        case .everything:
+            // What a person left is found by reading in all cells.
+            guard cells.view.held.isEmpty else { throw IsMoving() }
+            return .directory
+        case .catalogue, .account, .user, .store, .looking, .batch:
+            return .directory
+        }
+    }
+}
+
+/// Fails a step in a cell that its database has left: that of a process which did not know that yet.
+private enum DepartedFence {
+    /// That of a division by zero: the only way in which ordinary SQL fails a transaction without a round trip of
+    /// its own.
+    static let code = "22012"
+
+    static func check(_ scope: StoreScope, in transaction: SQLTransaction) throws {
+        switch scope {
+        case .database(let key):
+            try transaction.connection.run(
+                """
+                SELECT 1 / (1 - (SELECT count(*) FROM departed
+                    WHERE owner = ? AND container = ? AND environment = ? AND database = 0))
+                """, key.owner?.rawValue ?? StoredDatabase.noOwner, key.container.container,
+                key.container.environment)
+        case .databaseWithID(let id):
+            try transaction.connection.run(
+                "SELECT 1 / (1 - (SELECT count(*) FROM departed WHERE database = ?))", id)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellPostgresClient
+import TidebellSQL
+import TidebellWire
+
+/// One move, with its connections to the directory and to both cells.
+struct MovePlan {
+    private let subject: CellMove.Subject
+    private let source: CellNumber
+    private let target: CellNumber
+    private let directory: PostgresConnection
+    private let old: PostgresConnection
+    private let new: PostgresConnection
+    /// For the checksums of the other cell, too.
+    private static let longestStandstill = "60s"
+
+    /// Whether the directory says the new cell already: the move was interrupted behind that.
+    let isSwitched: Bool
+
+    /// Notes the move in the directory, or finds it there.
+    init(
+        of subject: CellMove.Subject, to name: String, in address: PostgresAddress
+    ) throws {
+        self.subject = subject
+        directory = try PostgresConnection(address)
+        try Self.beAlone(on: directory)
+        let cells = try CellDirectory.cells(on: directory)
+        guard let cell = cells.first(where: { $0.name == name }) else {
+            throw CellMove.Refusal.unknownCell(name)
+        }
+        target = cell.number
+        let begun = try Self.begun(subject, directory)
+        if let begun, begun.target != target {
+            let other = cells.first { $0.number == begun.target }?.name ?? "?"
+            throw CellMove.Refusal.onItsWay(to: other)
+        }
+        source = try begun?.source ?? Self.place(of: subject, directory)
+        isSwitched = begun?.isSwitched ?? false
+        guard source != target else { throw CellMove.Refusal.isThere(name) }
+        func connect(_ number: CellNumber) throws -> PostgresConnection {
+            let place = cells.first { $0.number == number }?.address
+            return try PostgresConnection(place.map { try PostgresAddress($0) } ?? address)
+        }
+        (old, new) = (try connect(source), try connect(target))
+        // Also where the directory's connection is lost meanwhile.
+        if source != .directory { try Self.beAlone(on: old) }
+        if target != .directory { try Self.beAlone(on: new) }
+        guard try begun != nil || !MovedRows.databases(of: subject, on: old).isEmpty else {
+            throw CellMove.Refusal.nothingThere
+        }
+        guard begun == nil else { return }
+        try directory.execute(
+            """
+            INSERT INTO cell_move (owner, container, environment, source, target)
+            VALUES ($1, $2, $3, $4, $5)
+            """,
+            subject.values + [.int64(Int64(source.rawValue)), .int64(Int64(target.rawValue))])
+    }
+
+    /// Keeps others from moving something, as long as a connection lasts.
+    private static func beAlone(on connection: PostgresConnection) throws {
+        var isAlone = false
+        try connection.rows(
+            "SELECT pg_try_advisory_lock($1)", [.int64(PostgresSchema.movingLock)]
+        ) { isAlone = $0.bool(0) }
+        guard isAlone else { throw CellMove.Refusal.isMoving }
+    }
+
+    func close() {
+        for connection in [old, new, directory] { connection.close() }
+    }
+
+    private static func begun(
+        _ subject: CellMove.Subject, _ directory: PostgresConnection
+    ) throws -> (source: CellNumber, target: CellNumber, isSwitched: Bool)? {
+        var found: (CellNumber, CellNumber, Bool)?
+        try directory.rows(
+            """
+            SELECT source, target, switched FROM cell_move
+            WHERE owner = $1 AND container = $2 AND environment = $3
+            """, subject.values
+        ) {
+            found = (
+                CellNumber(rawValue: Int($0.int(0))), CellNumber(rawValue: Int($0.int(1))),
+                $0.bool(2)
+            )
+        }
+        return found
+    }
+
+    /// Where a subject is.
+    private static func place(
+        of subject: CellMove.Subject, _ directory: PostgresConnection
+    ) throws -> CellNumber {
+        var found: CellNumber?
+        let (sql, values): (String, [PostgresValue]) =
+            if let owner = subject.owner {
+                ("SELECT cell FROM cell_of_user WHERE \"user\" = $1", [.int64(owner.rawValue)])
+            } else {
+                (
+                    "SELECT cell FROM cell_of_container WHERE container = $1 AND environment = $2",
+                    Array(subject.values.dropFirst())
+                )
+            }
+        try directory.rows(sql, values) { found = CellNumber(rawValue: Int($0.int(0))) }
+        return found ?? subject.owner.map { CellNumber(thatGave: $0.rawValue) } ?? .directory
+    }
+
+    // MARK: - In use
+
+    /// Copies what differs, as of one moment; returns how many rows.
+    func copyInUse() throws -> Int {
+        old.enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        new.enqueue("BEGIN")
+        defer { old.rollback() }
+        do {
+            let rows = try MovedRows(of: subject, from: old, to: new, in: target).copy()
+            try new.committing()
+            return rows
+        } catch {
+            new.rollback()
+            throw error
+        }
+    }
+
+    // MARK: - Held
+
+    /// Has the writes of the subject wait, wherever they come.
+    func hold() throws {
+        let databases = try MovedRows.databases(of: subject, on: old)
+        try change { directory in
+            directory.enqueue(
+                "UPDATE cell_move SET held = 1 WHERE \(CellMove.Subject.isWanted)", subject.values)
+            directory.enqueue(
+                "INSERT INTO held_database SELECT * FROM unnest($1) ON CONFLICT DO NOTHING",
+                [.int64Array(databases)])
+        }
+    }
+
+    /// Whether changes of the subject wait to be notified.
+    func hasPendingChanges() throws -> Bool {
+        var found = false
+        try old.rows(
+            """
+            SELECT 1 FROM outbox_queue JOIN outbox
+                ON outbox.database = outbox_queue.database AND outbox.id > outbox_queue.done
+            WHERE outbox_queue.database = ANY($1) LIMIT 1
+            """,
+            [.int64Array(try MovedRows.databases(of: subject, on: old))]
+        ) { _ in found = true }
+        return found
+    }
+
+    /// Copies the rest while nobody writes, and keeps whoever does not know that out of the old cell for ever; returns how
+    /// many rows.
+    func copyRest() throws -> Int {
+        // What is removed for its age would differ. Whoever has several of these locks takes the directory's first.
+        for connection in source < target ? [old, new] : [new, old] {
+            connection.enqueue("BEGIN")
+            // Whoever stands still with these locks holds up writes of all.
+            connection.enqueue(
+                "SET LOCAL idle_in_transaction_session_timeout = '\(Self.longestStandstill)'")
+            try connection.execute(
+                "SELECT pg_advisory_xact_lock_shared($1)", [.int64(ScopeLocks.store)])
+        }
+        do {
+            // A write that began before the hold ends first.
+            for scope in subject.scopes {
+                let key = DatabaseKey(
+                    container: subject.container, scope: scope, owner: subject.owner)
+                old.enqueue(
+                    "SELECT pg_advisory_xact_lock($1)", [.int64(ScopeLocks.key(of: key))])
+            }
+            let moved = try MovedRows(of: subject, from: old, to: new, in: target)
+            var rows = try moved.copy()
+            try moved.verify()
+            rows += try moved.copyRest()
+            // It may have been there before.
+            new.enqueue("DELETE FROM departed WHERE \(CellMove.Subject.isWanted)", subject.values)
+            try new.committing()
+            old.enqueue(
+                """
+                INSERT INTO departed (owner, container, environment, database)
+                SELECT $1, $2, $3, * FROM unnest($4) ON CONFLICT DO NOTHING
+                """,
+                subject.values
+                    + [.int64Array([0] + (try MovedRows.databases(of: subject, on: old)))])
+            try old.committing()
+            return rows
+        } catch {
+            new.rollback()
+            old.rollback()
+            throw error
+        }
+    }
+
+    /// Whether writers are kept out of the old cell.
+    func isFenced() throws -> Bool {
+        var found = false
+        try old.rows(
+            "SELECT 1 FROM departed WHERE \(CellMove.Subject.isWanted) LIMIT 1", subject.values
+        ) { _ in found = true }
+        return found
+    }
+
+    /// Has the directory say where the subject is now.
+    func switchDirectory() throws {
+        let numbers = try MovedRows(of: subject, from: old, to: new, in: target).numbers()
+        let cell = PostgresValue.int64(Int64(target.rawValue))
+        try change { directory in
+            if let owner = subject.owner {
+                directory.enqueue(
+                    """
+                    INSERT INTO cell_of_user ("user", cell) VALUES ($1, $2)
+                    ON CONFLICT ("user") DO UPDATE SET cell = excluded.cell
+                    """, [.int64(owner.rawValue), cell])
+            } else {
+                directory.enqueue(
+                    """
+                    UPDATE cell_of_container SET cell = $3
+                    WHERE container = $1 AND environment = $2
+                    """, subject.values.dropFirst() + [cell])
+            }
+            for (kind, numbers) in numbers {
+                let kind = PostgresValue.int64(kind.rawValue)
+                // What is where its number was given needs no row.
+                let home = numbers.filter { CellNumber(thatGave: $0) == target }
+                directory.enqueue(
+                    "DELETE FROM cell_of_number WHERE kind = $1 AND number = ANY($2)",
+                    [kind, .int64Array(home)])
+                directory.enqueue(
+                    """
+                    INSERT INTO cell_of_number (kind, number, cell)
+                    SELECT $1, number, $3 FROM unnest($2) AS number
+                    ON CONFLICT (kind, number) DO UPDATE SET cell = excluded.cell
+                    """,
+                    [
+                        kind,
+                        .int64Array(numbers.filter { CellNumber(thatGave: $0) != target }), cell,
+                    ])
+            }
+            directory.enqueue("UPDATE tidebell_schema SET switches = switches + 1")
+            directory.enqueue(
+                "UPDATE cell_move SET switched = 1 WHERE \(CellMove.Subject.isWanted)",
+                subject.values)
+        }
+    }
+
+    // MARK: - In the new cell
+
+    /// Lets the writes go on.
+    func release() throws {
+        let databases = try [old, new].flatMap { try MovedRows.databases(of: subject, on: $0) }
+        try change { directory in
+            directory.enqueue(
+                "UPDATE cell_move SET held = 0 WHERE \(CellMove.Subject.isWanted)", subject.values)
+            directory.enqueue(
+                "DELETE FROM held_database WHERE database = ANY($1)", [.int64Array(databases)])
+        }
+    }
+
+    /// Removes what is in the old cell, where nobody looks any more.
+    func removeOld() throws {
+        try MovedRows(of: subject, from: old, to: new, in: target).removeOld()
+        try directory.execute(
+            "DELETE FROM cell_move WHERE \(CellMove.Subject.isWanted)", subject.values)
+    }
+
+    /// Changes the directory, which everybody notices.
+    private func change(_ body: (PostgresConnection) throws -> Void) throws {
+        directory.enqueue("BEGIN")
+        do {
+            try body(directory)
+            directory.enqueue("UPDATE tidebell_schema SET moves = moves + 1")
+            try directory.committing()
+        } catch {
+            directory.rollback()
+            throw error
+        }
+    }
+}
+
+extension PostgresConnection {
+    /// Commits, and throws where that is not known to have happened.
+    func committing() throws {
+        switch commit() {
+        case .committed: return
+        case .notCommitted(let error), .unknown(let error): throw error
+        }
+    }
+}
+
+extension CellMove.Subject {
+    /// Which rows of a table of the directory are the subject's, by its ``values``.
+    static let isWanted = "owner = $1 AND container = $2 AND environment = $3"
+
+    /// The owner, or 0; the container; its environment.
+    var values: [PostgresValue] {
+        [
+            .int64(owner?.rawValue ?? 0), .text(container.container),
+            .text(container.environment.rawValue),
+        ]
+    }
+
+    /// Its databases.
+    var scopes: [DatabaseScope] { owner == nil ? [.public] : [.private, .shared] }
+}

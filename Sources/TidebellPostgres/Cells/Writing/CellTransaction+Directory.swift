@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellSQL
+import TidebellWire
+
+// What the first cell has alone.
+extension CellTransaction {
+    // MARK: Account
+
+    func createAccount(named name: String, at now: Instant) throws -> AccountID {
+        try write(in: .directory) { try $0.createAccount(named: name, at: now) }
+    }
+
+    func putIdentity(_ identity: ForeignIdentity, of account: AccountID) throws {
+        try write(in: .directory) { try $0.putIdentity(identity, of: account) }
+    }
+
+    func setPassword(_ hash: String?, of account: AccountID) throws {
+        try write(in: .directory) { try $0.setPassword(hash, of: account) }
+    }
+
+    func setDisabled(_ isDisabled: Bool, _ account: AccountID) throws {
+        try write(in: .directory) { try $0.setDisabled(isDisabled, account) }
+    }
+
+    // MARK: Address
+
+    func putAddress(_ address: StoredAddress) throws {
+        try write(in: .directory) { try $0.putAddress(address) }
+    }
+
+    func removeAddress(_ address: UserLookup) throws {
+        try write(in: .directory) { try $0.removeAddress(address) }
+    }
+
+    // MARK: Asset
+
+    func putAwaitedUploads(_ uploads: [AwaitedUpload]) throws {
+        try write(in: .directory) { try $0.putAwaitedUploads(uploads) }
+    }
+
+    func removeAwaitedUpload(tokenHash: [UInt8]) throws -> Bool {
+        try write(in: .directory) { try $0.removeAwaitedUpload(tokenHash: tokenHash) }
+    }
+
+    func removeAwaitedUploads(expiredBefore moment: Instant, limit: Int) throws -> Int {
+        try write(in: .directory) {
+            try $0.removeAwaitedUploads(expiredBefore: moment, limit: limit)
+        }
+    }
+
+    func putAsset(_ asset: StoredAsset, at now: Instant) throws -> StoredAsset {
+        try write(in: .directory) { try $0.putAsset(asset, at: now) }
+    }
+
+    func replaceAsset(by asset: StoredAsset) throws {
+        try write(in: .directory) { try $0.replaceAsset(by: asset) }
+    }
+
+    // MARK: Badge
+
+    func putBadges(_ badges: [UserID: Int]) throws {
+        try write(in: .directory) { try $0.putBadges(badges) }
+    }
+
+    // MARK: Device
+
+    func registerDevice(
+        clientID: String, user: UserID, container: ContainerKey, atMost limit: Int, at now: Instant
+    ) throws -> StoredDevice {
+        try write(in: .directory) {
+            try $0.registerDevice(
+                clientID: clientID, user: user, container: container, atMost: limit, at: now)
+        }
+    }
+
+    func acknowledge(_ device: DeviceKey, upTo sequence: NotificationSequence) throws {
+        try write(in: .directory) { try $0.acknowledge(device, upTo: sequence) }
+    }
+
+    func markDevicesSeen(_ devices: [DeviceKey], at now: Instant) throws {
+        try write(in: .directory) { try $0.markDevicesSeen(devices, at: now) }
+    }
+
+    func removeDevice(clientID: String, of user: UserID) throws {
+        try write(in: .directory) { try $0.removeDevice(clientID: clientID, of: user) }
+    }
+
+    func giveUp(clientID: String, pushToken token: String?, of user: UserID) throws {
+        try write(in: .directory) { try $0.giveUp(clientID: clientID, pushToken: token, of: user) }
+    }
+
+    func removeDevices(unseenSince moment: Instant, limit: Int) throws -> Int {
+        try write(in: .directory) { try $0.removeDevices(unseenSince: moment, limit: limit) }
+    }
+
+    // MARK: Erasure
+
+    func beginErasing(_ account: AccountID, _ erasure: RemovedAccount.Erasure) throws {
+        try write(in: .directory) { try $0.beginErasing(account, erasure) }
+    }
+
+    func setErasurePosition(_ position: Position, of account: AccountID) throws {
+        try write(in: .directory) { try $0.setErasurePosition(position, of: account) }
+    }
+
+    func noteErased(_ kind: ErasedKind, _ count: Int, of account: AccountID) throws {
+        try write(in: .directory) { try $0.noteErased(kind, count, of: account) }
+    }
+
+    func endErasing(_ account: AccountID) throws {
+        try write(in: .directory) { try $0.endErasing(account) }
+    }
+
+    // MARK: Explanation
+
+    func appendDeliveries(_ deliveries: [Delivery]) throws {
+        try write(in: .directory) { try $0.appendDeliveries(deliveries) }
+    }
+
+    // MARK: Notification history
+
+    func markNotificationsRead(_ sequences: Set<NotificationSequence>, of user: UserID)
+        throws
+    {
+        try write(in: .directory) { try $0.markNotificationsRead(sequences, of: user) }
+    }
+
+    func markReadMarksReported(_ positions: Set<NotificationSequence>, of user: UserID)
+        throws
+    {
+        try write(in: .directory) { try $0.markReadMarksReported(positions, of: user) }
+    }
+
+    // MARK: Notification log
+
+    func appendNotifications(
+        _ notifications: [StoredNotification], unlessAfter ends: [UserID: NotificationSequence]
+    ) throws -> [StoredNotification] {
+        try write(in: .directory) { try $0.appendNotifications(notifications, unlessAfter: ends) }
+    }
+
+    func removeNotifications(createdBefore moment: Instant, limit: Int) throws -> Int {
+        try write(in: .directory) {
+            try $0.removeNotifications(createdBefore: moment, limit: limit)
+        }
+    }
+
+    func trimNotifications(of user: UserID, to count: Int, limit: Int) throws -> Int {
+        try write(in: .directory) { try $0.trimNotifications(of: user, to: count, limit: limit) }
+    }
+
+    // MARK: Push token
+
+    func putPushToken(
+        _ token: StoredPushToken, notifying device: DeviceKey, in session: SessionID?
+    ) throws {
+        try write(in: .directory) { try $0.putPushToken(token, notifying: device, in: session) }
+    }
+
+    func acknowledge(
+        courierToken token: String, of user: UserID, upTo sequence: NotificationSequence
+    ) throws {
+        try write(in: .directory) {
+            try $0.acknowledge(courierToken: token, of: user, upTo: sequence)
+        }
+    }
+
+    func movePushTargets(_ cursors: [PushTargetKey: NotificationSequence]) throws {
+        try write(in: .directory) { try $0.movePushTargets(cursors) }
+    }
+
+    func withdrawPushTarget(_ key: PushTargetKey, at now: Instant) throws {
+        try write(in: .directory) { try $0.withdrawPushTarget(key, at: now) }
+    }
+
+    func removePushToken(_ token: String, registeredUpTo moment: Instant) throws -> Bool {
+        try write(in: .directory) { try $0.removePushToken(token, registeredUpTo: moment) }
+    }
+
+    func trimPushTokens(of user: UserID, to limit: Int) throws -> Int {
+        try write(in: .directory) { try $0.trimPushTokens(of: user, to: limit) }
+    }
+
+    // MARK: Root key
+
+    func putFileKeys(_ keys: [AssetContent: [UInt8]], wrappedBy rootKeyID: String) throws {
+        try write(in: .directory) { try $0.putFileKeys(keys, wrappedBy: rootKeyID) }
+    }
+
+    func adoptRootKey(_ id: String) throws {
+        try write(in: .directory) { try $0.adoptRootKey(id) }
+    }
+
+    func beginRootKeyChange(to id: String) throws {
+        try write(in: .directory) { try $0.beginRootKeyChange(to: id) }
+    }
+
+    func endRootKeyChange() throws {
+        try write(in: .directory) { try $0.endRootKeyChange() }
+    }
+
+    // MARK: Schema
+
+    func addRecordTypes(_ types: [String: StoredRecordType], in container: ContainerKey)
+        throws
+    {
+        try write(in: .directory) { try $0.addRecordTypes(types, in: container) }
+    }
+
+    func replaceSchema(with schema: SchemaDefinition, in container: ContainerKey) throws {
+        try write(in: .directory) { try $0.replaceSchema(with: schema, in: container) }
+    }
+
+    func noteQueryUses(
+        _ uses: [QueryUse], in container: ContainerKey, at now: Instant, keeping kept: Int
+    ) throws {
+        try write(in: .directory) {
+            try $0.noteQueryUses(uses, in: container, at: now, keeping: kept)
+        }
+    }
+
+    func appendSchemaDeployment(
+        _ deployment: SchemaDeployment, to container: ContainerKey, keeping kept: Int
+    ) throws {
+        try write(in: .directory) {
+            try $0.appendSchemaDeployment(deployment, to: container, keeping: kept)
+        }
+    }
+
+    // MARK: Secret
+
+    func putStoreSecret(_ secret: StoreSecret) throws {
+        try write(in: .directory) { try $0.putStoreSecret(secret) }
+    }
+
+    // MARK: Server key
+
+    func putServerKey(_ key: StoredServerKey) throws {
+        try write(in: .directory) { try $0.putServerKey(key) }
+    }
+
+    // MARK: Session
+
+    func putWebToken(_ token: StoredWebToken, hash: [UInt8]) throws {
+        try write(in: .directory) { try $0.putWebToken(token, hash: hash) }
+    }
+
+    func markWebTokenRenewed(hash: [UInt8], at now: Instant) throws {
+        try write(in: .directory) { try $0.markWebTokenRenewed(hash: hash, at: now) }
+    }
+
+    func noteUse(of tokens: [UsedToken: Instant]) throws {
+        try write(in: .directory) { try $0.noteUse(of: tokens) }
+    }
+
+    func endTokens(_ tokens: EndedTokens, at now: Instant) throws -> Int {
+        try write(in: .directory) { try $0.endTokens(tokens, at: now) }
+    }
+
+    func removeSessions(begunWith session: SessionID) throws -> Set<SessionID> {
+        try write(in: .directory) { try $0.removeSessions(begunWith: session) }
+    }
+
+    func removeWebTokens(
+        expiredBefore moment: Instant, ofPagesBefore pageMoment: Instant, limit: Int
+    ) throws -> Int {
+        try write(in: .directory) {
+            try $0.removeWebTokens(expiredBefore: moment, ofPagesBefore: pageMoment, limit: limit)
+        }
+    }
+
+    // MARK: Sign in
+
+    func putDeviceSignIn(_ device: StoredDeviceSignIn) throws -> Bool {
+        try write(in: .directory) { try $0.putDeviceSignIn(device) }
+    }
+
+    func enterDeviceSignIn(
+        userCode: String, by user: StoredDeviceSignIn.Entered, at now: Instant
+    ) throws -> Bool {
+        try write(in: .directory) {
+            try $0.enterDeviceSignIn(userCode: userCode, by: user, at: now)
+        }
+    }
+
+    func takeDeviceSignIn(hash: [UInt8]) throws -> StoredDeviceSignIn? {
+        try write(in: .directory) { try $0.takeDeviceSignIn(hash: hash) }
+    }
+
+    func removeDeviceSignIns(expiredBy moment: Instant, limit: Int) throws -> Int {
+        try write(in: .directory) { try $0.removeDeviceSignIns(expiredBy: moment, limit: limit) }
+    }
+
+    func noteFinishedVisit(_ hash: [UInt8], until end: Instant, keeping most: Int) throws
+        -> Bool
+    {
+        try write(in: .directory) { try $0.noteFinishedVisit(hash, until: end, keeping: most) }
+    }
+
+    func removeFinishedVisits(endedBy moment: Instant, limit: Int) throws -> Int {
+        try write(in: .directory) { try $0.removeFinishedVisits(endedBy: moment, limit: limit) }
+    }
+
+    // MARK: Token
+
+    func putToken(_ token: StoredToken, _ kind: TokenKind) throws {
+        try write(in: .directory) { try $0.putToken(token, kind) }
+    }
+
+    func removeToken(hash: [UInt8], _ kind: TokenKind) throws {
+        try write(in: .directory) { try $0.removeToken(hash: hash, kind) }
+    }
+
+    // MARK: User
+
+    func setPermission(
+        _ permission: ApplicationPermission, of user: UserID, to answer: PermissionAnswer?
+    ) throws {
+        try write(in: .directory) { try $0.setPermission(permission, of: user, to: answer) }
+    }
+
+    func setRole(_ role: String, of user: UserID, isGiven: Bool) throws {
+        try write(in: .directory) { try $0.setRole(role, of: user, isGiven: isGiven) }
+    }
+
+    // MARK: Webhook
+
+    func createWebhook(
+        for container: ContainerKey, url: String, secret: [UInt8], at now: Instant
+    ) throws -> StoredWebhook {
+        try write(in: .directory) {
+            try $0.createWebhook(for: container, url: url, secret: secret, at: now)
+        }
+    }
+
+    func removeWebhook(_ id: WebhookID) throws -> Bool {
+        try write(in: .directory) { try $0.removeWebhook(id) }
+    }
+
+    func advanceWebhook(_ id: WebhookID, to cursors: [UserID: NotificationSequence]) throws
+        -> Set<UserID>
+    {
+        try write(in: .directory) { try $0.advanceWebhook(id, to: cursors) }
+    }
+
+    func setWebhook(_ id: WebhookID, disabledBecause reason: String?) throws {
+        try write(in: .directory) { try $0.setWebhook(id, disabledBecause: reason) }
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+import TidebellCore
+import TidebellPostgres
+import TidebellPostgresClient
+import TidebellServer
+import TidebellWire
+
+/// `tidebell cell`.
+struct CellCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cell",
+        abstract: "Spread a cloud over several PostgreSQL clusters.",
+        discussion: """
+            The database that servers are started with has the directory, accounts, schemas and pushes. Records are \
+            spread: each new user, and each new container's public database, comes to one of the cells.
+            """,
+        subcommands: [Add.self, List.self, Change.self, Move.self]
+    )
+
+    /// Runs `body` with the address of the database that has the directory.
+    private static func withDirectory<Result>(
+        _ data: DataOption, _ body: (PostgresAddress) throws -> Result
+    ) throws -> Result {
+        guard let address = data.databaseAddress else {
+            throw ValidationError(
+                "Name the database that servers are started with: --store postgres://USER@HOST/DATABASE"
+            )
+        }
+        do {
+            return try body(PostgresAddress(address))
+        } catch let error as CellDirectory.Refusal {
+            throw OperatorError(
+                "\(error.description.prefix(1).uppercased())\(error.description.dropFirst()).")
+        } catch let error as StoreOpenError {
+            throw OperatorError(error.description)
+        } catch let error as PostgresError {
+            throw OperatorError("The database cannot be reached: \(error.description).")
+        }
+    }
+
+    private static func sentence(_ text: String) -> String {
+        "\(text.prefix(1).uppercased())\(text.dropFirst())."
+    }
+
+    /// `tidebell cell add`.
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add a cell: an empty database becomes a part of the cloud.",
+            discussion: """
+                Stop all servers of the cloud before, and start them again: they look for the cells when they start.
+                """
+        )
+
+        @Argument(help: "What the cell is called, such as 'west'.") var name: String
+        @Argument(
+            help: ArgumentHelp(
+                "The empty database, as libpq writes it, without a password.",
+                valueName: "address")) var address: String
+
+        @Flag(
+            inversion: .prefixedNo,
+            help: "Let new users and containers come to this cell.")
+        var takesNew = true
+
+        @OptionGroup var data: DataOption
+
+        func run() async throws {
+            try CellCommand.withDirectory(data) {
+                try CellDirectory.add(
+                    name, at: address, to: $0, identity: .random(in: .min ... .max),
+                    takesNew: takesNew)
+            }
+            printLine(
+                """
+                Added cell '\(name)'. Start the servers again, each with the password of that database in its password \
+                file. What is in the cells: tidebell cell list\(data.hint)
+                """)
+        }
+    }
+
+    /// `tidebell cell list`.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print all cells, with how much is in each.")
+
+        @OptionGroup var data: DataOption
+
+        func run() async throws {
+            let cells = try CellCommand.withDirectory(data) { try CellDirectory.list(at: $0) }
+            guard !cells.isEmpty else {
+                return printError(
+                    "The cloud is in one database. Add a cell: tidebell cell add NAME ADDRESS\(data.hint)"
+                )
+            }
+            for cell in cells {
+                let holds =
+                    cell.problem.map { "cannot be read: \($0)" }
+                    ?? "\(counted(cell.databases ?? 0, "database")), "
+                    + "\(counted(Int(cell.records ?? 0), "record")), "
+                    + "\(cell.bytes ?? 0) bytes"
+                printLine(
+                    "\(cell.number)\t\(cell.name)\t\(cell.takesNew ? "takes new" : "takes no new")\t\(holds)\t\(cell.place)"
+                )
+                for move in cell.movesTo {
+                    printLine(
+                        "\t\ta move has not ended; it goes on with: tidebell cell move \(cell.name) \(move)\(data.hint)"
+                    )
+                }
+            }
+        }
+    }
+
+    /// `tidebell cell move`.
+    struct Move: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Move the databases of a user, or a public database, to another cell.",
+            discussion: """
+                They stay in use: they are copied, and what changes meanwhile, too; at the end their writes wait for \
+                some seconds. Apps notice nothing else. A move that was interrupted goes on when it is run again.
+                """)
+
+        @Argument(help: "The cell, as `tidebell cell list` prints it.") var cell: String
+
+        @Option(help: "The user, by the name of the account.") var user: String?
+        @Option(help: "The container; with a user, that container's databases alone.")
+        var container: String?
+        @Option(help: "The environment of the container.") var environment =
+            CloudEnvironment.development
+
+        @OptionGroup var data: DataOption
+
+        func validate() throws {
+            guard user != nil || container != nil else {
+                throw ValidationError(
+                    "Say what is to move: --user NAME, or --container NAME for its public database."
+                )
+            }
+        }
+
+        func run() async throws {
+            let key = container.map { ContainerKey(container: $0, environment: environment) }
+            let start = ContinuousClock.now
+            let moved = try CellCommand.withDirectory(data) { directory in
+                let subjects = try CellDirectory.subjects(of: user, in: key, at: directory)
+                for subject in subjects {
+                    let outcome: CellMove.Outcome
+                    do {
+                        outcome = try CellMove.run(
+                            subject, to: cell, in: directory,
+                            elapsed: { start.duration(to: .now) },
+                            wait: { Thread.sleep(forTimeInterval: $0 / .seconds(1)) })
+                    } catch let refusal as CellMove.Refusal where refusal.isNothingToDo {
+                        printLine("\(subject.description): \(refusal).")
+                        continue
+                    }
+                    printLine(
+                        """
+                        Moved \(subject.description) to cell '\(cell)': \(counted(outcome.followed, "row")) in use, \
+                        \(counted(outcome.held, "row")) while writes waited for \
+                        \(outcome.pause.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))).
+                        """)
+                }
+                return subjects.count
+            }
+            guard moved > 0 else {
+                throw OperatorError(
+                    "There is nothing to move: no user '\(user ?? "")' has databases there.")
+            }
+        }
+    }
+
+    /// `tidebell cell change`.
+    struct Change: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Say whether new users and containers come to a cell.",
+            discussion: "Servers look for it when they start.")
+
+        @Argument(help: "The cell, as `tidebell cell list` prints it.") var name: String
+
+        @Flag(inversion: .prefixedNo, help: "Let new users and containers come to this cell.")
+        var takesNew: Bool
+
+        @OptionGroup var data: DataOption
+
+        func run() async throws {
+            try CellCommand.withDirectory(data) {
+                try CellDirectory.change(name, takesNew: takesNew, in: $0)
+            }
+            printLine(
+                takesNew
+                    ? "New users and containers come to cell '\(name)', too."
+                    : "No new users or containers come to cell '\(name)'.")
+        }
+    }
+}

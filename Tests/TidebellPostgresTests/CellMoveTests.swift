@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+import Synchronization
+import TestSupport
+import Testing
+import TidebellCore
+import TidebellPostgresClient
+import TidebellScheduling
+import TidebellWire
+
+@testable import StoreConformance
+@testable import TidebellPostgres
+
+@Suite("Databases move between cells", .hangs)
+struct CellMoveTests {
+    /// Ends a move where it is thrown.
+    private struct Interrupted: Error {}
+
+    /// A cloud in three cells, with a user who has a zone of some records.
+    private struct Cloud {
+        let address: String
+        let store: any OpenedStore
+        var user: StoredUser
+        var database: StoredDatabase
+        var zone: StoredZone
+
+        init(records: Int = 20) async throws {
+            address = try PostgresEngine.addressOfNewDatabase()
+            try PostgresEngine.addCells(to: address)
+            store = try CellMoveTests.open(address)
+            (user, database, zone) = try await Self.begin(in: store)
+            try await save((0..<records).map { "r\($0)" })
+        }
+
+        static func begin(
+            in store: any OpenedStore
+        ) async throws -> (StoredUser, StoredDatabase, StoredZone) {
+            let user = try await store.write(.account(nil)) { transaction throws in
+                let account = try transaction.createAccount(named: "anna", at: .noon)
+                return try transaction.makeUser(
+                    of: account, in: .notes, recordName: "_anna", at: .noon)
+            }
+            let key = DatabaseKey(container: .notes, scope: .private, owner: user.id)
+            return try await store.write(.database(key)) { transaction throws in
+                let database = try transaction.makeDatabase(key)
+                let position = try transaction.advance(
+                    database.id, by: 1, at: .noon, adding: .zero)
+                let zone = try transaction.createZones(
+                    [(name: "Lists", position: position)], in: database.id)[0]
+                return (user, database, zone)
+            }
+        }
+
+        /// Saves records under names, and has the outbox say so.
+        func save(_ names: [String]) async throws {
+            let (database, zone) = (database, zone)
+            try await store.write(.database(database.key)) { transaction throws in
+                for name in names {
+                    let position = try transaction.advance(
+                        database.id, by: 1, at: .noon, adding: .zero)
+                    try transaction.putRecords([.note(name, at: position)], in: zone.key)
+                    try transaction.touchZone(
+                        zone.key, position: position, clientChangeToken: nil, adding: .zero)
+                }
+            }
+        }
+
+        /// The names of the zone's records, in the order of their changes.
+        func names() async throws -> [String] {
+            let zone = zone
+            return try await store.read { reader throws in
+                try reader.recordChanges(
+                    in: zone.key, after: .start, limit: 10_000, byteLimit: .max, reverse: false
+                ).records.map(\.name)
+            }
+        }
+
+        /// The numbers of the user's databases in each cell.
+        func places() throws -> [String: Int] {
+            try Dictionary(
+                uniqueKeysWithValues: CellDirectory.list(at: PostgresAddress(address)).map {
+                    ($0.name, $0.databases ?? -1)
+                })
+        }
+
+        @discardableResult
+        func move(
+            to cell: String, reached: @escaping @Sendable (CellMove.Stage) throws -> Void = { _ in }
+        ) async throws -> CellMove.Outcome {
+            try await CellMoveTests.move(user, to: cell, of: address, reached: reached)
+        }
+    }
+
+    /// Moves what a user owns.
+    private static func move(
+        _ user: StoredUser, to cell: String, of address: String,
+        reached: @escaping @Sendable (CellMove.Stage) throws -> Void = { _ in }
+    ) async throws -> CellMove.Outcome {
+        let elapsed = Time.system.elapsed
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        try CellMove.run(
+                            CellMove.Subject(owner: user.id, container: .notes), to: cell,
+                            in: PostgresAddress(address),  // Nobody notifies of changes here, so that they are not waited for long.
+                            elapsed: { elapsed() * 20 },
+                            wait: { Thread.sleep(forTimeInterval: $0 / .seconds(1)) },
+                            reached: reached)
+                    })
+            }
+        }
+    }
+
+    private static func open(_ address: String) throws -> any OpenedStore {
+        try PostgresFactory(address).open(
+            in: FileManager.default.temporaryDirectory, for: .serving, bounds: StoreBounds(),
+            time: .system, randomness: .system)
+    }
+
+    @Test("A database that is written to all the time moves there and back, and nothing is lost")
+    func inUse() async throws {
+        let cloud = try await Cloud()
+        let isDone = Atomic(false)
+        async let written = {
+            var names: [String] = []
+            var number = 0
+            while !isDone.load(ordering: .relaxed) || number == 0 {
+                // A name comes again now and then.
+                let name = "w\(number % 50)"
+                do {
+                    try await cloud.save([name])
+                } catch is IsMoving {
+                    // On a busy machine a move holds it for longer than the server itself waits.
+                    continue
+                }
+                names.append(name)
+                number += 1
+            }
+            return names
+        }()
+        #expect(try cloud.places() == ["directory": 0, "east": 1, "west": 0])
+        let there = try await cloud.move(to: "west")
+        #expect(there.followed >= 20)
+        #expect(try cloud.places() == ["directory": 0, "east": 0, "west": 1])
+        let back = try await cloud.move(to: "east")
+        #expect(back.followed >= 20)
+        try await cloud.move(to: "directory")
+        #expect(try cloud.places() == ["directory": 1, "east": 0, "west": 0])
+        isDone.store(true, ordering: .relaxed)
+        var latest: [String] = []
+        for name in (0..<20).map({ "r\($0)" }) + (try await written) {
+            latest.removeAll { $0 == name }
+            latest.append(name)
+        }
+        #expect(try await cloud.names() == latest)
+        try await cloud.store.close()
+    }
+
+    @Test(
+        "A move that ends anywhere goes on when it is run again", arguments: CellMove.Stage.allCases
+    )
+    func interrupted(stage: CellMove.Stage) async throws {
+        let cloud = try await Cloud()
+        let before = try await cloud.names()
+        await #expect(throws: Interrupted.self) {
+            try await cloud.move(to: "west") { if $0 == stage { throw Interrupted() } }
+        }
+        // It can be read all the time.
+        #expect(try await cloud.names() == before)
+        await #expect(throws: CellMove.Refusal.onItsWay(to: "west")) {
+            try await cloud.move(to: "directory")
+        }
+        try await cloud.move(to: "west")
+        #expect(try cloud.places() == ["directory": 0, "east": 0, "west": 1])
+        try await cloud.save(["after"])
+        #expect(try await cloud.names() == before + ["after"])
+        try await cloud.store.close()
+    }
+
+    @Test(
+        "A cloud that has records gets cells; positions in an outbox ascend wherever its database is"
+    )
+    func added() async throws {
+        let address = try PostgresEngine.addressOfNewDatabase()
+        let before = try Self.open(address)
+        let (user, database, _) = try await Cloud.begin(in: before)
+        func append(to store: any OpenedStore) async throws {
+            try await store.write(.databaseWithID(database.id)) {
+                try $0.appendOutbox([.change(of: "Lists", in: database.id)])
+            }
+        }
+        func positions(in store: any OpenedStore) async throws -> [OutboxPosition] {
+            try await store.read {
+                try $0.outboxes(of: [database.id], limit: 100, byteLimit: .max)
+                    .flatMap(\.entries).map(\.position)
+            }
+        }
+        for _ in 0..<3 { try await append(to: before) }
+        let first = try await positions(in: before)
+        #expect(first.count == 3)
+        try await before.close()
+        try PostgresEngine.addCells(to: address)
+        let store = try Self.open(address)
+        try await append(to: store)
+        for cell in ["east", "west", "directory", "west"] {
+            _ = try await Self.move(user, to: cell, of: address)
+            try await append(to: store)
+        }
+        let all = try await positions(in: store)
+        #expect(all.count == 8 && Array(all.prefix(3)) == first)
+        #expect(all == Array(Set(all)).sorted())
+        try await store.close()
+    }
+}
