@@ -97,6 +97,7 @@ struct CellMoveTests {
         _ user: StoredUser, to cell: String, of address: String,
         reached: @escaping @Sendable (CellMove.Stage) throws -> Void = { _ in }
     ) async throws -> CellMove.Outcome {
+        // Nobody notifies of changes here, so that they are not waited for long.
         let elapsed = Time.system.elapsed
         return try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
@@ -104,7 +105,7 @@ struct CellMoveTests {
                     with: Result {
                         try CellMove.run(
                             CellMove.Subject(owner: user.id, container: .notes), to: cell,
-                            in: PostgresAddress(address),  // Nobody notifies of changes here, so that they are not waited for long.
+                            in: PostgresAddress(address),
                             elapsed: { elapsed() * 20 },
                             wait: { Thread.sleep(forTimeInterval: $0 / .seconds(1)) },
                             reached: reached)
