@@ -31,8 +31,9 @@ struct CellCommand: AsyncParsableCommand {
         do {
             return try body(PostgresAddress(address))
         } catch let error as CellDirectory.Refusal {
-            throw OperatorError(
-                "\(error.description.prefix(1).uppercased())\(error.description.dropFirst()).")
+            throw OperatorError(sentence(error.description))
+        } catch let error as CellMove.Refusal {
+            throw OperatorError(sentence(error.description))
         } catch let error as StoreOpenError {
             throw OperatorError(error.description)
         } catch let error as PostgresError {

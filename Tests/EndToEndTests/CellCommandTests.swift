@@ -76,6 +76,9 @@ struct CellCommandTests {
         #expect(
             try await cloud.run(["cell", "move", "directory", "--user", "anna"]).joined()
                 .contains("in cell 'directory' already"))
+        #expect(
+            try await refusal(["cell", "move", "north", "--user", "anna"], by: cloud)
+                .contains("Error: There is no cell named 'north'."))
         server.signal(SIGTERM)
         #expect(await server.waitUntilExit() == 0)
     }

@@ -12,8 +12,9 @@ import TidebellSQL
 final class HeldTransaction: @unchecked Sendable {
     /// Undoes the transaction.
     private struct Undone: Error {}
-    /// The lane ran the transaction again, of which the step knows nothing.
-    private struct CannotRepeat: Error {}
+
+    private static let conflict = StoreUnavailable(
+        .isLocked, detail: "a transaction of another cell met a conflict")
 
     /// How long the directory waits for another cell: its writes wait meanwhile.
     private static let patience = 60
@@ -30,7 +31,8 @@ final class HeldTransaction: @unchecked Sendable {
         Task {
             do {
                 try await store.write(.everything) { transaction throws in
-                    guard self.held == nil else { throw CannotRepeat() }
+                    // The step knows nothing of a lane that runs its transaction again.
+                    guard self.held == nil else { throw Self.conflict }
                     self.held = PostgresStore.transaction(transaction)
                     self.isOpen.signal()
                     self.mayEnd.wait()
@@ -48,7 +50,7 @@ final class HeldTransaction: @unchecked Sendable {
             throw StoreUnavailable(
                 .isUnreachable, detail: "\(store.place): no answer in \(Self.patience) seconds")
         }
-        guard held != nil else { throw failure ?? CannotRepeat() }
+        guard held != nil else { throw failure ?? Self.conflict }
     }
 
     /// The transaction, until it is ended.
