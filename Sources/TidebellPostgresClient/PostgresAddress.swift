@@ -110,8 +110,9 @@ package struct PostgresAddress: Sendable, Hashable {
         }.map { $0.trimmingCharacters(in: .whitespaces) }
         var error = PostgresError(
             .cannotConnect, "cannot connect to \(description): \(lines.joined(separator: "; "))")
-        // "…: FATAL:  57P03: the database system is starting up"; of several hosts the last.
-        if let match = text.matches(of: #/: +([0-9A-Z]{5}): /#).last {
+        // "…: FATAL:  57P03: the database system is starting up", with two spaces, since the severity may have five
+        // letters, too; of several hosts the last.
+        if let match = text.matches(of: #/: {2}([0-9A-Z]{5}): /#).last {
             let code = String(match.1)
             error.code = code
             error.kind = PostgresError.kind(of: code)

@@ -3,7 +3,6 @@ import ArgumentParser
 import Foundation
 import TidebellCore
 import TidebellPostgres
-import TidebellPostgresClient
 import TidebellServer
 import TidebellWire
 
@@ -21,7 +20,7 @@ struct CellCommand: AsyncParsableCommand {
 
     /// Runs `body` with the address of the database that has the directory.
     private static func withDirectory<Result>(
-        _ data: DataOption, _ body: (PostgresAddress) throws -> Result
+        _ data: DataOption, _ body: (CellDirectory.Address) throws -> Result
     ) throws -> Result {
         guard let address = data.databaseAddress else {
             throw ValidationError(
@@ -29,15 +28,13 @@ struct CellCommand: AsyncParsableCommand {
             )
         }
         do {
-            return try body(PostgresAddress(address))
+            return try CellDirectory.reaching(address, body)
         } catch let error as CellDirectory.Refusal {
             throw OperatorError(sentence(error.description))
         } catch let error as CellMove.Refusal {
             throw OperatorError(sentence(error.description))
         } catch let error as StoreOpenError {
             throw OperatorError(error.description)
-        } catch let error as PostgresError {
-            throw OperatorError("The database cannot be reached: \(error.description).")
         }
     }
 
@@ -146,6 +143,7 @@ struct CellCommand: AsyncParsableCommand {
             let moved = try CellCommand.withDirectory(data) { directory in
                 let subjects = try CellDirectory.subjects(of: user, in: key, at: directory)
                 for subject in subjects {
+                    let what = subject.described(as: user)
                     let outcome: CellMove.Outcome
                     do {
                         outcome = try CellMove.run(
@@ -153,12 +151,12 @@ struct CellCommand: AsyncParsableCommand {
                             elapsed: { start.duration(to: .now) },
                             wait: { Thread.sleep(forTimeInterval: $0 / .seconds(1)) })
                     } catch let refusal as CellMove.Refusal where refusal.isNothingToDo {
-                        printLine("\(subject.description): \(refusal).")
+                        printLine("\(what): \(refusal).")
                         continue
                     }
                     printLine(
                         """
-                        Moved \(subject.description) to cell '\(cell)': \(counted(outcome.followed, "row")) in use, \
+                        Moved \(what) to cell '\(cell)': \(counted(outcome.followed, "row")) in use, \
                         \(counted(outcome.held, "row")) while writes waited for \
                         \(outcome.pause.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))).
                         """)

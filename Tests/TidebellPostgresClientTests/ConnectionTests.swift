@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import PostgresTestServer
 import TestSupport
 import Testing
 import TidebellPostgresClient
 
 @Suite(.hangs) struct ConnectionTests {
+    @Test func `What a server refuses a connection for is known by its code`() throws {
+        let address = try PostgresAddress(
+            PostgresTestServer.shared.get().address(database: "nowhere"))
+        let error = #expect(throws: PostgresError.self) { try PostgresConnection(address) }
+        #expect(error?.code == "3D000" && error?.kind == .notAuthorized)
+    }
+
     @Test func `What was sent before goes in the same round trip`() throws {
         let connection = try TestDatabase().connect()
         connection.enqueueOnce("CREATE TABLE t (a int8, b bytea)")

@@ -214,4 +214,24 @@ struct CellMoveTests {
         #expect(all == Array(Set(all)).sorted())
         try await store.close()
     }
+
+    @Test("While a cell is away, what is in it fails as that, and the others go on")
+    func away() async throws {
+        let cloud = try await Cloud(records: 1)
+        let other = try await cloud.store.write(.account(nil)) { transaction throws in
+            let account = try transaction.createAccount(named: "ben", at: .noon)
+            return try transaction.makeUser(
+                of: account, in: .notes, recordName: "_ben", at: .noon)
+        }
+        let key = DatabaseKey(container: .notes, scope: .private, owner: other.id)
+        _ = try await cloud.store.write(.database(key)) { try $0.makeDatabase(key) }
+        #expect(try cloud.places() == ["directory": 0, "east": 1, "west": 1])
+        try PostgresEngine.drop(cell: "east", of: cloud.address)
+        await #expect(throws: StoreUnavailable.self) { try await cloud.names() }
+        await #expect(throws: StoreUnavailable.self) { try await cloud.save(["lost"]) }
+        let database = try await cloud.store.write(.database(key)) { try $0.database(key) }
+        #expect(try await cloud.store.read { try $0.database(key) } == database)
+        #expect(try await cloud.store.read { try $0.accountNames() } == ["anna", "ben"])
+        try await cloud.store.close()
+    }
 }

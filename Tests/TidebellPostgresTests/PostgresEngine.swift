@@ -101,6 +101,25 @@ final class PostgresEngine: StoreEngine {
         return server.address(database: name)
     }
 
+    /// Removes the database of a cell, under whoever uses it.
+    static func drop(cell name: String, of directory: String) throws {
+        var address = ""
+        let connection = try PostgresConnection(PostgresAddress(directory))
+        defer { connection.close() }
+        try connection.rows("SELECT address FROM cell WHERE name = $1", [.text(name)]) {
+            address = $0.string(0)
+        }
+        let cell = try PostgresConnection(PostgresAddress(address))
+        var database = ""
+        try cell.rows("SELECT current_database()::text::bytea") { database = $0.string(0) }
+        cell.close()
+        let admin = try PostgresConnection(
+            PostgresAddress(PostgresTestServer.shared.get().address()))
+        defer { admin.close() }
+        admin.enqueueOnce("DROP DATABASE \(database) WITH (FORCE)")
+        try admin.sync()
+    }
+
     /// The address of a database that was given a name.
     static func address(of name: String) throws -> String {
         try PostgresTestServer.shared.get().address(database: name)

@@ -5,6 +5,9 @@ package import TidebellWire
 
 /// The list of cells in the directory, as operators see and extend it.
 package enum CellDirectory {
+    /// Where the database is that has it.
+    package typealias Address = PostgresAddress
+
     /// Why a cell is not added.
     package enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         case nameTaken(String)
@@ -50,6 +53,20 @@ package enum CellDirectory {
         package var problem: String?
         /// What is on its way there, or was when a move was interrupted.
         package var movesTo: [String] = []
+    }
+
+    /// Runs `body` with the address of a cloud's directory; a database that cannot be reached fails as one that cannot be
+    /// opened.
+    ///
+    /// - Parameter address: As ``PostgresFactory/init(_:as:losslessFailover:readers:)`` takes it.
+    package static func reaching<Result>(
+        _ address: String, _ body: (PostgresAddress) throws -> Result
+    ) throws -> Result {
+        do {
+            return try body(PostgresAddress(address))
+        } catch let error as PostgresError {
+            throw StoreOpenError.unreachable(reason: "\(error)")
+        }
     }
 
     /// The name of the first cell.
@@ -194,7 +211,7 @@ package enum CellDirectory {
             [.int64(Int64(number.rawValue)), .int64(PostgresSchema.firstWithCells)])
         connection.enqueue("UPDATE store SET incarnation = $1", [.int64(incarnation)])
         for (table, sequence) in PostgresSchema.sequences where table != "outbox" {
-            connection.enqueue("SELECT setval('\(sequence)', \(number.numbers.lowerBound))")
+            connection.enqueue("SELECT setval('\(sequence)', \(number.start))")
         }
         numberEntries(of: number, after: entries, on: connection)
         switch connection.commit() {

@@ -29,7 +29,7 @@ final class CellMap: Sendable {
     }
 
     /// The kinds of numbers that move; the raw value is that in `cell_of_number`.
-    enum Kind: Int64, CaseIterable {
+    enum Kind: Int64 {
         case database = 0
         case zone = 1
         case fieldIndex = 2
@@ -109,10 +109,9 @@ final class CellMap: Sendable {
             let end = elapsed() + Self.lifetime
             let known = state.withLock(\.view)
             do {
-                if looking.connection?.isAlive != true {
-                    looking.connection = try PostgresConnection(directory)
-                }
-                guard let connection = looking.connection else { return known }
+                let open = looking.connection.flatMap { $0.isAlive ? $0 : nil }
+                let connection = try open ?? PostgresConnection(directory)
+                looking.connection = connection
                 var found = known
                 try connection.rows("SELECT moves FROM tidebell_schema") { found.moves = $0.int(0) }
                 if found.moves != known.moves { found = try Self.read(connection) }

@@ -21,11 +21,8 @@ struct CellNumber: RawRepresentable, Sendable, Hashable, Comparable {
     /// The cell that gave a number.
     init(thatGave number: Int64) { rawValue = Int(max(number, 0) >> Self.bits) }
 
-    /// The numbers that the cell gives.
-    var numbers: Range<Int64> {
-        let first = Int64(rawValue) << Self.bits
-        return first..<(first + (1 << Self.bits))
-    }
+    /// The number before the first one that the cell gives.
+    var start: Int64 { Int64(rawValue) << Self.bits }
 
     /// What numbers entries of the outbox. Those of a database ascend, in whatever cell it is: so they do not begin with the
     /// cell's number, but leave it as remainder, and no two cells ever give the same.

@@ -111,7 +111,7 @@ package final class CellStore: OpenedStore {
         _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
         for _ in 0..<Self.mostReads {
-            let (result, isCurrent) = try await directory.read(length) { [self] reader in
+            let result: Result? = try await directory.read(length) { [self] reader in
                 guard let reader = reader as? SQLReader else {
                     preconditionFailure("a PostgreSQL store hands out readers of its own only")
                 }
@@ -121,9 +121,9 @@ package final class CellStore: OpenedStore {
                 let result = Swift.Result { try body(CellReader(readers)) }
                 readers.end(isWhole: (try? result.get()) != nil)
                 // What took long may have looked where something no longer was.
-                return (result, try !map.hasSwitched(since: cells.view))
+                return try map.hasSwitched(since: cells.view) ? nil : result.get()
             }
-            if isCurrent { return try result.get() }
+            if let result { return result }
         }
         throw IsMoving().error
     }

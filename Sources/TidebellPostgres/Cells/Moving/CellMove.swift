@@ -6,7 +6,7 @@ package import TidebellWire
 /// Moves databases from one cell to another while they are in use.
 package struct CellMove {
     /// What moves as one: the private and the shared database of a user, or the public one of a container.
-    package struct Subject: Sendable, Hashable, CustomStringConvertible {
+    package struct Subject: Sendable, Hashable {
         /// Nil for the public database.
         package var owner: UserID?
         package var container: ContainerKey
@@ -16,9 +16,12 @@ package struct CellMove {
             self.container = container
         }
 
-        package var description: String {
+        /// What it is, in words.
+        ///
+        /// - Parameter account: The name of the owner's account.
+        package func described(as account: String?) -> String {
             let place = "\(container.container) (\(container.environment.rawValue))"
-            return owner.map { "user \($0.rawValue) of \(place)" }
+            return account.map { "what user '\($0)' has in \(place)" }
                 ?? "the public database of \(place)"
         }
 

@@ -14,7 +14,7 @@ extension CellTransaction {
         try write(in: .directory) {
             try $0.makeUser(
                 of: account, in: container, recordName: recordName, at: now,
-                numberedFrom: cells.map.cellForNewUser().numbers.lowerBound)
+                numberedFrom: cells.map.cellForNewUser().start)
         }
     }
 
