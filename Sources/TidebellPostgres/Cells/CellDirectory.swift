@@ -156,10 +156,7 @@ package enum CellDirectory {
             [
                 .int64(Int64(next.rawValue)), .text(name), .text(place), .int64(takesNew ? 1 : 0),
             ])
-        switch connection.commit() {
-        case .committed: return
-        case .notCommitted(let error), .unknown(let error): throw error
-        }
+        try connection.commitOrThrow()
     }
 
     /// Says whether new users and containers come to a cell; servers look for it when they start.
@@ -214,10 +211,7 @@ package enum CellDirectory {
             connection.enqueue("SELECT setval('\(sequence)', \(number.start))")
         }
         numberEntries(of: number, after: entries, on: connection)
-        switch connection.commit() {
-        case .committed: return
-        case .notCommitted(let error), .unknown(let error): throw error
-        }
+        try connection.commitOrThrow()
     }
 
     /// Has entries of the outbox numbered as a cell does, behind those that there were before cells.

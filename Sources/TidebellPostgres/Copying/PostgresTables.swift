@@ -87,7 +87,7 @@ package final class PostgresTables: TableWriting {
             connection.rollback()
             throw error
         }
-        try commit()
+        try connection.commitOrThrow()
     }
 
     package func finish(_ lastNumbers: [String: Int64]) throws {
@@ -118,13 +118,6 @@ package final class PostgresTables: TableWriting {
         // Whatever history the copy is made in, it is the one that is served.
         connection.enqueue(
             "UPDATE tidebell_schema SET version = $1, lineage = NULL", [.int64(version)])
-        try commit()
-    }
-
-    private func commit() throws {
-        switch connection.commit() {
-        case .committed: break
-        case .notCommitted(let error), .unknown(let error): throw error
-        }
+        try connection.commitOrThrow()
     }
 }

@@ -227,10 +227,8 @@ final class WriterConnections: Sendable {
         guard let last else {
             throw StoreOpenError.unreachable(reason: "the row of its writes is gone")
         }
-        switch connection.commit() {
-        case .committed: return last
-        case .notCommitted(let error), .unknown(let error): throw error
-        }
+        try connection.commitOrThrow()
+        return last
     }
 
     /// The lock that no other connection than this server's may have.

@@ -184,10 +184,7 @@ final class SharedLeases: OutboxLeases {
                     queue, entry, known.holder?.text, known.since, known.vestingAt, known.failures,
                 ] as [any Bindable])
         }
-        switch connection.commit() {
-        case .committed: break
-        case .notCommitted(let error), .unknown(let error): throw error
-        }
+        try connection.commitOrThrow()
         gaveFailed.withLock { $0[queue] = table.gaveFailed ? true : nil }
         return result
     }

@@ -219,10 +219,8 @@ enum PostgresSchema {
                 "INSERT INTO store (id, identity) VALUES (1, $1)", [.int64(identity)])
         }
         let found = try versions(on: connection)
-        switch connection.commit() {
-        case .committed: return found
-        case .notCommitted(let error), .unknown(let error): throw error
-        }
+        try connection.commitOrThrow()
+        return found
     }
 
     /// Whether a database has tables of ours.

@@ -58,10 +58,8 @@ enum StoreLineage {
         if noted != lineage {
             connection.enqueue("UPDATE tidebell_schema SET lineage = $1", [.text(lineage)])
         }
-        switch connection.commit() {
-        case .committed: return cameBack
-        case .notCommitted(let error), .unknown(let error): throw error
-        }
+        try connection.commitOrThrow()
+        return cameBack
     }
 
     /// Begins a new life of a store, which was found to lack an acknowledged write although a promoted standby was
@@ -77,9 +75,6 @@ enum StoreLineage {
         if try transaction.incarnation().rawValue == life {
             _ = try transaction.beginNewLife(at: now)
         }
-        switch connection.commit() {
-        case .committed: return
-        case .notCommitted(let error), .unknown(let error): throw error
-        }
+        try connection.commitOrThrow()
     }
 }

@@ -116,7 +116,7 @@ struct MovePlan {
         defer { old.rollback() }
         do {
             let rows = try MovedRows(of: subject, from: old, to: new, in: target).copy()
-            try new.committing()
+            try new.commitOrThrow()
             return rows
         } catch {
             new.rollback()
@@ -178,7 +178,7 @@ struct MovePlan {
             rows += try moved.copyRest()
             // It may have been there before.
             new.enqueue("DELETE FROM departed WHERE \(CellMove.Subject.isWanted)", subject.values)
-            try new.committing()
+            try new.commitOrThrow()
             old.enqueue(
                 """
                 INSERT INTO departed (owner, container, environment, database)
@@ -186,7 +186,7 @@ struct MovePlan {
                 """,
                 subject.values
                     + [.int64Array([0] + (try MovedRows.databases(of: subject, on: old)))])
-            try old.committing()
+            try old.commitOrThrow()
             return rows
         } catch {
             new.rollback()
@@ -273,20 +273,10 @@ struct MovePlan {
         do {
             try body(directory)
             directory.enqueue("UPDATE tidebell_schema SET moves = moves + 1")
-            try directory.committing()
+            try directory.commitOrThrow()
         } catch {
             directory.rollback()
             throw error
-        }
-    }
-}
-
-extension PostgresConnection {
-    /// Commits, and throws where that is not known to have happened.
-    func committing() throws {
-        switch commit() {
-        case .committed: return
-        case .notCommitted(let error), .unknown(let error): throw error
         }
     }
 }
