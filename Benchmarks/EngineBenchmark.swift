@@ -13,6 +13,8 @@ import TidebellProcesses
 /// one pipeline, by connections of its own without a server between.
 struct EngineBenchmark {
     private static let databases = 1000
+    /// Whose they are: each user has as many, in a container each. The quota adds up what a person has in all of theirs.
+    private static let users = 50
     private static let seconds = 3.0
     private static let batch = 200
 
@@ -30,16 +32,15 @@ struct EngineBenchmark {
         defer { database.server.end() }
         let nodes = try MeasuredServer.Database()
         defer { nodes.server.end() }
-        let limits = ["--limit", "containersPerAccount=\(Self.databases)"]
-        let sqlite = try await BenchServer.start(arguments: limits)
+        let sqlite = try await BenchServer.start()
         defer { sqlite.stop() }
         let postgres = try await BenchServer.start(
-            arguments: limits, environment: ["TIDEBELL_STORE": database.server.address()])
+            environment: ["TIDEBELL_STORE": database.server.address()])
         defer { postgres.stop() }
         let bare = try BareSQL(PostgresAddress(database.server.address()))
         let subjects: [any Subject] = [
-            try Server(name: "SQLite", bench: sqlite),
-            try Server(name: "PostgreSQL", bench: postgres),
+            try await Server(name: "SQLite", bench: sqlite),
+            try await Server(name: "PostgreSQL", bench: postgres),
             bare,
         ]
         for (clients, databases) in [(1, 1), (1, Self.databases), (32, 1), (32, Self.databases)] {
@@ -152,15 +153,22 @@ struct EngineBenchmark {
 
     // MARK: - Subjects
 
-    /// A server whose databases are the private ones of a user in as many containers.
+    /// A server whose databases are the private ones of users in containers.
     private struct Server: Subject {
         let name: String
         private let bench: BenchServer
+        /// The web auth token of each user.
+        private let tokens: [String]
 
         /// Makes the databases, with a zone and a record each, so that schemas grow no more.
-        init(name: String, bench: BenchServer) throws {
+        init(name: String, bench: BenchServer) async throws {
             self.name = name
             self.bench = bench
+            var tokens: [String] = []
+            for user in 0..<EngineBenchmark.users {
+                tokens.append(try await bench.program.token(["user", "add", "user-\(user)"]))
+            }
+            self.tokens = tokens
             let connection = try HTTPConnection(port: bench.program.port)
             for database in 0..<EngineBenchmark.databases {
                 _ = try connection.post(
@@ -173,7 +181,9 @@ struct EngineBenchmark {
         }
 
         private func path(_ call: String, _ database: Int) -> String {
-            bench.path(call, container: "\(BenchServer.container).\(database)")
+            bench.path(
+                call, container: "\(BenchServer.container).\(database / tokens.count)",
+                token: tokens[database % tokens.count])
         }
 
         func makeClient() throws -> (Int, Int) throws -> Void {

@@ -37,7 +37,9 @@ struct MeasuredServer {
                 .appending(path: "ResourceUse/Database.swift")
             server = try PostgresTestServer(script: source.path)
             connection = try PostgresConnection(PostgresAddress(server.address()))
-            for setting in ["fsync = on", "full_page_writes = on", "max_wal_size = '4GB'"] {
+            for setting in [
+                "fsync = on", "full_page_writes = on", "autovacuum = on", "max_wal_size = '4GB'",
+            ] {
                 try connection.execute("ALTER SYSTEM SET \(setting)")
             }
             try connection.rows("SELECT pg_reload_conf()") { _ in }
