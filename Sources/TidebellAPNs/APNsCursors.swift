@@ -9,10 +9,19 @@ import TidebellScheduling
 ///
 /// Bounded by the number of targets: each has at most one cursor waiting.
 final class APNsCursors: Sendable {
-    private typealias Waiter = CheckedContinuation<Void, any Error>
+    private struct Waiter {
+        var target: PushTargetKey
+        var continuation: CheckedContinuation<Void, any Error>
+    }
+
+    /// How far a target has come in the log of its user.
+    private struct Cursor {
+        var user: UserID
+        var sequence: NotificationSequence
+    }
 
     private struct State {
-        var positions: [PushTargetKey: NotificationSequence] = [:]
+        var cursors: [PushTargetKey: Cursor] = [:]
         var waiters: [Waiter] = []
         var isClosed = false
     }
@@ -27,19 +36,22 @@ final class APNsCursors: Sendable {
     }
 
     /// Notes how far a target has come; soon durable.
-    func note(_ target: PushTargetKey, at sequence: NotificationSequence) {
-        state.withLock { $0.positions[target] = sequence }
+    func note(_ target: PushTarget, at sequence: NotificationSequence) {
+        state.withLock {
+            $0.cursors[target.key] = Cursor(user: target.user, sequence: sequence)
+        }
         wake.raise()
     }
 
-    /// Returns when everything noted before is durable.
-    func flush() async throws {
-        try await withCheckedThrowingContinuation { (waiter: Waiter) in
+    /// Returns when everything noted of a target before is durable.
+    func flush(_ target: PushTargetKey) async throws {
+        try await withCheckedThrowingContinuation { continuation in
             let isOpen = state.withLock { state in
+                let waiter = Waiter(target: target, continuation: continuation)
                 if !state.isClosed { state.waiters.append(waiter) }
                 return !state.isClosed
             }
-            guard isOpen else { return waiter.resume(throwing: CancellationError()) }
+            guard isOpen else { return continuation.resume(throwing: CancellationError()) }
             wake.raise()
         }
     }
@@ -47,32 +59,39 @@ final class APNsCursors: Sendable {
     /// Writes until the task is cancelled; whoever waits then fails.
     func run() async {
         while await wake.wait() {
-            let (positions, waiters) = state.withLock { state in
-                defer { (state.positions, state.waiters) = ([:], []) }
-                return (state.positions, state.waiters)
+            let (cursors, waiters) = state.withLock { state in
+                defer { (state.cursors, state.waiters) = ([:], []) }
+                return (state.cursors, state.waiters)
             }
-            let result = await write(positions)
-            for waiter in waiters { waiter.resume(with: result) }
+            let failed = await write(cursors)
+            for waiter in waiters {
+                if let user = cursors[waiter.target]?.user, let error = failed[user] {
+                    waiter.continuation.resume(throwing: error)
+                } else {
+                    waiter.continuation.resume()
+                }
+            }
         }
         let waiters = state.withLock { state in
             defer { state.waiters = [] }
             state.isClosed = true
             return state.waiters
         }
-        for waiter in waiters { waiter.resume(throwing: CancellationError()) }
+        for waiter in waiters { waiter.continuation.resume(throwing: CancellationError()) }
     }
 
-    private func write(
-        _ positions: [PushTargetKey: NotificationSequence]
-    ) async -> Result<Void, any Error> {
-        guard !positions.isEmpty else { return .success(()) }
-        do {
-            try await store.write(.batch) { try $0.movePushTargets(positions) }
-            return .success(())
-        } catch {
-            // The next write takes them along, except where a target went on.
-            state.withLock { $0.positions.merge(positions) { newer, _ in newer } }
-            return .failure(error)
+    /// Returns why the cursors of some users were not written.
+    private func write(_ cursors: [PushTargetKey: Cursor]) async -> [UserID: any Error] {
+        let byUser = Dictionary(grouping: cursors) { $0.value.user }
+        let written = await store.write(ofEach: Set(byUser.keys)) { users, transaction in
+            let own = users.flatMap { byUser[$0] ?? [] }.map { ($0.key, $0.value.sequence) }
+            try transaction.movePushTargets(Dictionary(uniqueKeysWithValues: own))
         }
+        let failed = cursors.filter { written.failed[$0.value.user] != nil }
+        // The next write takes them along, except where a target went on.
+        if !failed.isEmpty {
+            state.withLock { $0.cursors.merge(failed) { newer, _ in newer } }
+        }
+        return written.failed
     }
 }

@@ -217,7 +217,7 @@ final class APNsLane: Sendable {
                 return .gone
             }
             // What was for it is replaced, or has left the log: nothing waits for it.
-            if notifications.isEmpty { cursors.note(key, at: target.delivered) }
+            if notifications.isEmpty { cursors.note(target, at: target.delivered) }
             var outcome: APNsBacklog.Outcome = notifications.count < limit ? .done : .more
             for notification in notifications {
                 if isStopped { break }
@@ -230,9 +230,9 @@ final class APNsLane: Sendable {
                     outcome = end
                     break
                 }
-                cursors.note(key, at: notification.sequence)
+                cursors.note(target, at: notification.sequence)
             }
-            try await cursors.flush()
+            try await cursors.flush(key)
             return outcome
         } catch {
             if !Task.isCancelled { brokeDown(error) }

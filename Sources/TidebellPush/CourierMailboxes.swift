@@ -15,7 +15,7 @@ package struct CourierMessage: Sendable, Hashable {
     /// The courier's token, which has a position of its own.
     let token: String
     /// The devices that the token reaches.
-    let devices: [DeviceKey]
+    let devices: [StoredDevice]
     /// Those of them that the notification is for.
     let recipients: [StoredDevice]
 
@@ -116,14 +116,19 @@ package final class CourierMailboxes: PushRoute {
     /// Marks a message, and with it all before it, as given out by its courier. To be
     /// called after the answer was written.
     package func acknowledge(_ message: CourierMessage, at now: Instant) async throws {
-        try await store.write(.batch) { transaction in
+        let users = Set(message.devices.map(\.user)).union([message.user])
+        let written = await store.write(ofEach: users) { users, transaction in
             // The oldest for all devices of the user was given out, so none of them has one
             // left before it.
-            try transaction.acknowledge(
-                courierToken: message.token, of: message.user, upTo: message.sequence
-            )
-            try transaction.markDevicesSeen(message.devices, at: now)
+            if users.contains(message.user) {
+                try transaction.acknowledge(
+                    courierToken: message.token, of: message.user, upTo: message.sequence
+                )
+            }
+            let devices = message.devices.filter { users.contains($0.user) }
+            try transaction.markDevicesSeen(devices.map(\.key), at: now)
         }
+        if let error = written.failed[message.user] { throw error }
         metrics.courierDeliveries.increment()
     }
 
@@ -183,7 +188,7 @@ package final class CourierMailboxes: PushRoute {
                 return CourierMessage(
                     payload: oldest.payload, sequence: notification.sequence,
                     user: notification.user,
-                    token: token.token, devices: devices.map(\.key),
+                    token: token.token, devices: devices,
                     recipients: devices.filter {
                         $0.user == notification.user && $0.clientID != notification.originClient
                     }

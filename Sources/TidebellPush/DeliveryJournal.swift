@@ -121,6 +121,7 @@ package final class DeliveryJournal: Service {
     private func write(atMost limit: Int) async throws {
         guard let store else { return }
         var left = limit
+        var (failed, failure) = ([Delivery](), nil as (any Error)?)
         while left > 0 {
             let batch = state.withLock { state in
                 let batch = state.waiting[state.start...].prefix(min(left, Self.batchSize))
@@ -128,15 +129,22 @@ package final class DeliveryJournal: Service {
                 state.forgetTaken()
                 return Array(batch)
             }
-            guard !batch.isEmpty else { return }
+            guard !batch.isEmpty else { break }
             left -= batch.count
-            do {
-                try await store.write(.batch) { try $0.appendDeliveries(batch) }
-            } catch {
-                putBack(batch)
-                throw error
+            let byUser = Dictionary(grouping: batch, by: \.user)
+            let written = await store.write(ofEach: Set(byUser.keys)) { users, transaction in
+                // In their order where all are written at once.
+                let own =
+                    users.count == byUser.count ? batch : users.flatMap { byUser[$0] ?? [] }
+                try transaction.appendDeliveries(own)
             }
+            failed += batch.filter { written.failed[$0.user] != nil }
+            failure = written.failed.values.first ?? failure
+            // Where nothing can be written, nothing else is tried.
+            if written.failed.count == byUser.count { break }
         }
+        putBack(failed)
+        if let failure { throw failure }
     }
 
     private func putBack(_ batch: [Delivery]) {
@@ -144,7 +152,8 @@ package final class DeliveryJournal: Service {
             let rest = state.waiting[state.start...]
             let room = Self.capacity - rest.count
             state.lost += max(0, batch.count - room)
-            state.waiting = batch.suffix(room) + rest
+            // Behind those of others, whom it may have to do with.
+            state.waiting = rest + batch.suffix(room)
             state.start = 0
         }
     }

@@ -129,7 +129,7 @@ package final class ListenerWatch: Service {
         do {
             try await look()
         } catch {
-            // The next look is soon; a store that cannot be read has nothing to send either.
+            // The next look is soon; where sessions cannot be read, nothing can be.
             logger.debug("listeners cannot be checked", metadata: ["error": "\(error)"])
         }
     }

@@ -168,13 +168,20 @@ struct WebhookDelivery: Sendable {
             guard case .webhook(_, let user) = turn.lease.key else { continue }
             cursors[user] = turn.delivered ?? .start
         }
-        var waiting: Set<UserID> = []
-        if !cursors.isEmpty {
-            waiting = try await route.store.write(.batch) { [id, cursors] in
-                try $0.advanceWebhook(id, to: cursors)
-            }
+        let written = await route.store.write(ofEach: Set(cursors.keys)) {
+            [id, cursors] users, transaction in
+            try transaction.advanceWebhook(id, to: cursors.filter { users.contains($0.key) })
         }
-        try await giveBack(turns)
+        if let error = written.failed.values.first, written.failed.count == cursors.count {
+            throw error
+        }
+        let waiting = written.done.reduce(into: Set(written.failed.keys)) { $0.formUnion($1) }
+        // Whose cursor could not be moved stays claimed until the lease ends: others go on.
+        try await giveBack(
+            turns.filter { turn in
+                guard case .webhook(_, let user) = turn.lease.key else { return true }
+                return written.failed[user] == nil
+            })
         // Whose turn brought nothing still waits; when who is postponed may be claimed is found out
         // by a claim.
         return Set(

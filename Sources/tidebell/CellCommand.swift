@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import TidebellCore
 import TidebellPostgres
+import TidebellScheduling
 import TidebellServer
 import TidebellWire
 
@@ -12,8 +13,9 @@ struct CellCommand: AsyncParsableCommand {
         commandName: "cell",
         abstract: "Spread a cloud over several PostgreSQL clusters.",
         discussion: """
-            The database that servers are started with has the directory, accounts, schemas and pushes. Records are \
-            spread: each new user, and each new container's public database, comes to one of the cells.
+            The database that servers are started with has the directory, accounts and schemas. Each new user, with \
+            databases, devices and what those are told, comes to one of the cells, and so does each new container's public \
+            database.
             """,
         subcommands: [Add.self, List.self, Change.self, Move.self]
     )
@@ -113,7 +115,7 @@ struct CellCommand: AsyncParsableCommand {
     /// `tidebell cell move`.
     struct Move: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Move the databases of a user, or a public database, to another cell.",
+            abstract: "Move a user, or a public database, to another cell.",
             discussion: """
                 They stay in use: they are copied, and what changes meanwhile, too; at the end their writes wait for \
                 some seconds. Apps notice nothing else. A move that was interrupted goes on when it is run again.
@@ -122,7 +124,7 @@ struct CellCommand: AsyncParsableCommand {
         @Argument(help: "The cell, as `tidebell cell list` prints it.") var cell: String
 
         @Option(help: "The user, by the name of the account.") var user: String?
-        @Option(help: "The container; with a user, that container's databases alone.")
+        @Option(help: "The container; with a user, what is theirs in that container alone.")
         var container: String?
         @Option(help: "The environment of the container.") var environment =
             CloudEnvironment.development
@@ -148,7 +150,7 @@ struct CellCommand: AsyncParsableCommand {
                     do {
                         outcome = try CellMove.run(
                             subject, to: cell, in: directory,
-                            elapsed: { start.duration(to: .now) },
+                            now: { Time.system.now() }, elapsed: { start.duration(to: .now) },
                             wait: { Thread.sleep(forTimeInterval: $0 / .seconds(1)) })
                     } catch let refusal as CellMove.Refusal where refusal.isNothingToDo {
                         printLine("\(what): \(refusal).")
@@ -165,7 +167,7 @@ struct CellCommand: AsyncParsableCommand {
             }
             guard moved > 0 else {
                 throw OperatorError(
-                    "There is nothing to move: no user '\(user ?? "")' has databases there.")
+                    "There is nothing to move: there is no user '\(user ?? "")' there.")
             }
         }
     }

@@ -161,7 +161,7 @@ extension StoreConformance {
             func holders(_ clientID: String, _ token: String?) async throws -> Set<UserID> {
                 try await store.read {
                     try $0.holders(
-                        ofClientID: clientID, pushToken: token, besides: people.anna.id)
+                        ofClientID: clientID, pushToken: token, besides: people.anna)
                 }
             }
             #expect(try await holders("phone", nil) == [people.ben.id])

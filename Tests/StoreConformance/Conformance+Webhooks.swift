@@ -60,10 +60,8 @@ extension StoreConformance {
                     )
                     return user.id
                 }
-                let anna = try user("anna", .notes)
-                let ben = try user("ben", .notes)
+                let (anna, ben, dora) = try transaction.threeUsersInOnePart()
                 let carl = try user("carl", .chess)
-                let dora = try user("dora", .notes)
                 let before = try transaction.appendNotifications([.push("0", to: anna)])[0]
                 let hook = try transaction.createWebhook(
                     for: .notes, url: "https://a.example", secret: [1], at: .noon
@@ -118,15 +116,9 @@ extension StoreConformance {
                 let hook = try transaction.createWebhook(
                     for: .notes, url: "https://a.example", secret: [1], at: .noon
                 ).id
-                let users = try ["anna", "ben"].map { name in
-                    let account = try transaction.createAccount(named: name, at: .noon)
-                    return try transaction.makeUser(
-                        of: account, in: .notes, recordName: "_\(name)",
-                        at: Instant(rawValue: 0)
-                    ).id
-                }
-                _ = try transaction.appendNotifications(users.map { .push("1", to: $0) })
-                return (hook, users[0], users[1])
+                let (anna, ben, _) = try transaction.threeUsersInOnePart()
+                _ = try transaction.appendNotifications([anna, ben].map { .push("1", to: $0) })
+                return (hook, anna, ben)
             }
             func claim(
                 after seconds: Int, limit: Int = 9
@@ -248,4 +240,20 @@ extension StoreConformance {
             }
         },
     ]
+}
+
+extension StoreTransaction {
+    /// Makes users of the container of notes who stand in one queue: an engine of many parts has turns in each, and its numbers say
+    /// in their upper bits which one it is.
+    fileprivate func threeUsersInOnePart() throws -> (UserID, UserID, UserID) {
+        let users = try (1...12).map { number in
+            let account = try createAccount(named: "user-\(number)", at: .noon)
+            return try makeUser(
+                of: account, in: .notes, recordName: "_user-\(number)", at: Instant(rawValue: 0)
+            ).id
+        }
+        let parts = Dictionary(grouping: users) { $0.rawValue >> 48 }
+        let largest = try #require(parts.values.max { $0.count < $1.count })
+        return (largest[0], largest[1], try #require(largest.dropFirst(2).first))
+    }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import TidebellPostgresClient
+import TidebellSQL
 
 @testable import TidebellPostgres
 
@@ -79,22 +81,94 @@ struct StatementTests {
         arguments: [
             (
                 "SELECT r.a FROM json_each(?) AS w CROSS JOIN r WHERE r.b = w.value LIMIT ?",
-                "SELECT r.a FROM unnest($1) WITH ORDINALITY AS w (c0, place) CROSS JOIN r"
-                    + " WHERE r.b = w.c0 ORDER BY w.place LIMIT $2"
+                "SELECT r.a FROM unnest($1) WITH ORDINALITY AS w (c0, place) CROSS JOIN"
+                    + " LATERAL (SELECT * FROM r WHERE r.b = w.c0 OFFSET 0) AS r WHERE r.b = w.c0 ORDER BY w.place LIMIT $2"
             ),
             (
                 "SELECT count(*) FROM json_each(?) AS w CROSS JOIN r WHERE r.b = w.value",
-                "SELECT count(*) FROM unnest($1) WITH ORDINALITY AS w (c0, place) CROSS JOIN r"
-                    + " WHERE r.b = w.c0"
+                "SELECT count(*) FROM unnest($1) WITH ORDINALITY AS w (c0, place) CROSS JOIN"
+                    + " LATERAL (SELECT * FROM r WHERE r.b = w.c0 OFFSET 0) AS r WHERE r.b = w.c0"
             ),
             (
                 "SELECT r.a FROM json_each(?) AS w CROSS JOIN r WHERE r.b = w.value ORDER BY r.a",
-                "SELECT r.a FROM unnest($1) WITH ORDINALITY AS w (c0, place) CROSS JOIN r"
-                    + " WHERE r.b = w.c0 ORDER BY r.a"
+                "SELECT r.a FROM unnest($1) WITH ORDINALITY AS w (c0, place) CROSS JOIN"
+                    + " LATERAL (SELECT * FROM r WHERE r.b = w.c0 OFFSET 0) AS r WHERE r.b = w.c0 ORDER BY r.a"
             ),
         ])
     func order(sqlite: String, postgres: String) {
         #expect(PostgresStatement(sqlite, lists: [1: 1]).sql == postgres)
+    }
+
+    @Test(
+        "Rows of a table are looked for one after the other, where SQLite does so",
+        arguments: [
+            (
+                "SELECT u.a FROM json_each(?) AS w CROSS JOIN user AS u INDEXED BY i LEFT JOIN x ON x.a = u.a"
+                    + " WHERE u.z = ? AND u.b = w.value AND (u.c = 1 OR u.d = 2)",
+                "SELECT u.a FROM unnest($1) WITH ORDINALITY AS w (c0, place) CROSS JOIN LATERAL"
+                    + " (SELECT * FROM \"user\" AS u WHERE u.z = $2 AND u.b = w.c0 OFFSET 0) AS u"
+                    + " LEFT JOIN x ON x.a = u.a WHERE u.z = $2 AND u.b = w.c0 AND (u.c = 1 OR u.d = 2)"
+                    + " ORDER BY w.place"
+            ),
+            (
+                "SELECT s.a FROM s CROSS JOIN r INDEXED BY i ON r.z = s.z AND r.b = s.b AND r.c > 1"
+                    + " WHERE s.z = ?",
+                "SELECT s.a FROM s JOIN LATERAL (SELECT * FROM r WHERE r.z = s.z AND r.b = s.b OFFSET 0)"
+                    + " AS r ON r.z = s.z AND r.b = s.b AND r.c > 1 WHERE s.z = $1"
+            ),
+            // What is the same for all rows is another index's business.
+            (
+                "SELECT x.a FROM x LEFT JOIN r INDEXED BY i ON r.z = ? AND r.b = x.b AND r.d = 0",
+                "SELECT x.a FROM x LEFT JOIN LATERAL (SELECT * FROM r WHERE r.z = $1 AND r.b = x.b OFFSET 0)"
+                    + " AS r ON r.z = $1 AND r.b = x.b AND r.d = 0"
+            ),
+            // Joined to nothing that is known before it.
+            (
+                "SELECT r.a FROM r INDEXED BY i WHERE r.z = ? AND r.b = ?",
+                "SELECT r.a FROM r WHERE r.z = $1 AND r.b = $2"
+            ),
+            (
+                "SELECT x.a FROM x CROSS JOIN r INDEXED BY i WHERE r.z = ? OR r.b = x.b",
+                "SELECT x.a FROM x CROSS JOIN r WHERE r.z = $1 OR r.b = x.b"
+            ),
+        ])
+    func lookups(sqlite: String, postgres: String) {
+        #expect(PostgresStatement(sqlite, lists: [1: 1]).sql == postgres)
+    }
+
+    /// The plan of an empty table stays until PostgreSQL has looked through it, and that of many small zones is the one of a large zone, too.
+    @Test(
+        "Records are found by the index of names, by whatever plan",
+        arguments: [false, true])
+    func plan(hasManyZones: Bool) throws {
+        let connection = try PostgresConnection(
+            PostgresAddress(PostgresEngine.addressOfNewDatabase()))
+        defer { connection.close() }
+        _ = try PostgresSchema.prepare(connection, identity: 1)
+        if hasManyZones {
+            connection.enqueue(
+                """
+                INSERT INTO record (zone, position, name, type, created_at, created_by, created_device,
+                    modified_at, modified_by, modified_device, deleted, fields)
+                SELECT zone, 1, convert_to('name-' || zone, 'UTF8'), '', 0, '', '', 0, '', '', 0, ''
+                FROM generate_series(1, 20000) AS zone
+                """)
+            try connection.execute("ANALYZE record")
+        }
+        try connection.execute("SET plan_cache_mode = force_generic_plan")
+        let byName = RecordsByName.found
+        for (number, sql) in [byName.one, byName.all, byName.heads].enumerated() {
+            let statement = PostgresStatement(sql, lists: number == 0 ? [:] : [1: 1])
+            let types = number == 0 ? "bigint, bytea" : "bytea[], bigint"
+            let values = number == 0 ? "1, ''" : "'{}', 1"
+            try connection.execute("PREPARE found\(number) (\(types)) AS \(statement.sql)")
+            var plan = ""
+            try connection.rows("EXPLAIN EXECUTE found\(number)(\(values))") {
+                plan += $0.string(0) + "\n"
+            }
+            #expect(plan.contains("using record_name on record"), "\(plan)")
+            #expect(!plan.contains("record_pkey") && !plan.contains("Seq Scan"), "\(plan)")
+        }
     }
 
     @Test("What is looked up for each row of a list is joined to it, and looked up by an index")

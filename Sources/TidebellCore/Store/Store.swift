@@ -29,6 +29,10 @@ package protocol Store: OutboxLeasing, DeliveryLeasing {
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result
 
+    /// The users by the parts of the engine in which they are: a step may be of several of one part
+    /// (``StoreScope/users(_:)``). Most engines have one.
+    func parts(of users: Set<UserID>) -> [Set<UserID>]
+
     /// Runs `body` on a consistent snapshot.
     func read<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreReader) throws -> Result

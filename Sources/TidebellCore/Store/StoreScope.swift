@@ -18,13 +18,15 @@ package enum StoreScope: Sendable, Hashable {
     case databaseWithID(DatabaseID)
     /// An account's user in a container: notification log, devices, badge, permissions.
     case user(UserID)
+    /// The same of several users who are in one part of the store (``Store/parts(of:)``).
+    case users(Set<UserID>)
     /// What belongs to the store as a whole: its secret, the name of its root key, tokens of the
     /// API and of management, the files of records.
     case store
     /// A look before the other steps: nothing is written. What was read may be old by then.
     case looking
-    /// Rows of many scopes of which none needs another one: what retention removes, positions of
-    /// routes. An engine of many parts does this in each part by itself.
+    /// Rows of many scopes of which none needs another one: what retention removes, when tokens were
+    /// used. An engine of many parts does this in each part by itself.
     case batch
     /// All of it, for operators and migrations: removing and erasing a person, changing the root key,
     /// a new life. What a person left is in databases, users and zones of others that only reading

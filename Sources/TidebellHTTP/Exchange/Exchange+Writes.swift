@@ -107,10 +107,10 @@ extension Exchange {
     /// Runs a write about a device of `user`, the caller, whose client ID and push token are
     /// nobody else's then (SUB-51).
     func transaction<Result: Sendable>(
-        registering clientID: String, pushToken: String? = nil, of user: UserID,
+        registering clientID: String, pushToken: String? = nil, of user: StoredUser,
         _ run: @escaping @Sendable (any StoreTransaction) throws -> Result
     ) async throws -> Result {
-        try await transaction(.user(user)) { transaction -> StepOutcome<Result, HeldByOthers> in
+        try await transaction(.user(user.id)) { transaction -> StepOutcome<Result, HeldByOthers> in
             let held = try HeldByOthers(
                 clientID: clientID, pushToken: pushToken, besides: user, in: transaction
             )

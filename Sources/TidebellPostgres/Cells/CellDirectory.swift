@@ -138,14 +138,15 @@ package enum CellDirectory {
         try connection.rows("SELECT identity, incarnation FROM store") {
             (identity, incarnation) = ($0.int(0), $0.int(1))
         }
-        var entries: Int64 = 0
-        try connection.rows(
-            "SELECT \(PostgresSchema.lastNumber(of: CellNumber.outboxSequence))"
-        ) { entries = $0.int(0) }
-        try prepare(address, as: next, of: identity, in: incarnation, entries: entries)
+        var last: [String: Int64] = [:]
+        for table in CellNumber.steppedTables {
+            let sequence = PostgresSchema.sequence(of: table)
+            try connection.rows("SELECT last_value FROM \(sequence)") { last[table] = $0.int(0) }
+        }
+        try prepare(address, as: next, of: identity, in: incarnation, after: last)
         if known.isEmpty {
             try placeWhatIsThere(connection)
-            numberEntries(of: .directory, after: entries, on: connection)
+            numberInSteps(of: .directory, after: last, on: connection)
         }
         // Code that knows of no cells would take the directory's for all there is.
         connection.enqueue(
@@ -188,7 +189,7 @@ package enum CellDirectory {
     /// Makes the tables of a cell, whose numbers begin with its own.
     private static func prepare(
         _ address: PostgresAddress, as number: CellNumber, of identity: Int64,
-        in incarnation: Int64, entries: Int64
+        in incarnation: Int64, after last: [String: Int64]
     ) throws {
         let connection = try PostgresConnection(address)
         defer { connection.close() }
@@ -207,22 +208,26 @@ package enum CellDirectory {
             "UPDATE tidebell_schema SET cell = $1, oldest_code = greatest(oldest_code, $2)",
             [.int64(Int64(number.rawValue)), .int64(PostgresSchema.firstWithCells)])
         connection.enqueue("UPDATE store SET incarnation = $1", [.int64(incarnation)])
-        for (table, sequence) in PostgresSchema.sequences where table != "outbox" {
+        for (table, sequence) in PostgresSchema.sequences
+        where !CellNumber.steppedTables.contains(table) {
             connection.enqueue("SELECT setval('\(sequence)', \(number.start))")
         }
-        numberEntries(of: number, after: entries, on: connection)
+        numberInSteps(of: number, after: last, on: connection)
         try connection.commitOrThrow()
     }
 
-    /// Has entries of the outbox numbered as a cell does, behind those that there were before cells.
-    private static func numberEntries(
-        of cell: CellNumber, after last: Int64, on connection: PostgresConnection
+    /// Has what is counted in steps numbered as a cell does, behind what there was before cells.
+    private static func numberInSteps(
+        of cell: CellNumber, after last: [String: Int64], on connection: PostgresConnection
     ) {
-        connection.enqueueOnce(
-            """
-            ALTER SEQUENCE \(CellNumber.outboxSequence) INCREMENT BY \(CellNumber.limit)
-                RESTART WITH \(cell.outboxNumber(after: last))
-            """)
+        for table in CellNumber.steppedTables {
+            connection.enqueueOnce(
+                """
+                ALTER SEQUENCE \(PostgresSchema.sequence(of: table))
+                    INCREMENT BY \(CellNumber.limit)
+                    RESTART WITH \(cell.steppedNumber(after: last[table] ?? 0))
+                """)
+        }
     }
 
     /// Which cell a database is.

@@ -7,10 +7,10 @@ import TidebellWire
 
 /// Where what a cloud of several cells keeps is, as this process knows it.
 ///
-/// A number says itself which cell gave it. What has none yet, or never has, is placed by its owner: a private or
-/// shared database comes to the cell of its user, whose number was drawn for one, and a public one to the cell that
-/// the directory names for its container. What was moved since is in the directory, and here in memory: some 100 bytes
-/// for each database, zone, index and subscription that ever moved.
+/// A number says itself which cell gave it. A user is in the cell for which their number was drawn, with their private
+/// and shared databases, log, devices; a public database is in the cell that the directory names for its container. What was
+/// moved since is in the directory, and here in memory: some 100 bytes for each user, database, zone, index, subscription and
+/// device that ever moved.
 ///
 /// What a process knows counts for ``lifetime`` and no longer; who moves something waits that long between its steps
 /// (``CellMove``), so that no two processes look for it in different places.
@@ -34,6 +34,7 @@ final class CellMap: Sendable {
         case zone = 1
         case fieldIndex = 2
         case subscription = 3
+        case device = 4
     }
 
     /// What the directory said at one moment.
@@ -47,7 +48,12 @@ final class CellMap: Sendable {
         var users: [UserID: CellNumber] = [:]
         var numbers: [Kind: [Int64: CellNumber]] = [:]
         /// What is on its way, and changes nowhere meanwhile.
-        var held: Set<CellMove.Subject> = []
+        var held: Set<CellMove.Subject> = [] {
+            didSet { heldUsers = Set(held.compactMap(\.owner)) }
+        }
+        private(set) var heldUsers: Set<UserID> = []
+        /// Those of them who are in their new cell, which not everybody knows yet.
+        var switchedUsers: Set<UserID> = []
         var heldDatabases: Set<DatabaseID> = []
 
         fileprivate func cell(_ kind: Kind, _ number: Int64) -> CellNumber {
@@ -151,8 +157,12 @@ final class CellMap: Sendable {
             view.numbers[kind, default: [:]][row.int(1)] = CellNumber(rawValue: Int(row.int(2)))
         }
         try connection.rows(
-            "SELECT owner, container, environment, held FROM cell_move WHERE held <> 0"
-        ) { row in view.held.insert(CellMove.Subject(row)) }
+            "SELECT owner, container, environment, switched FROM cell_move WHERE held <> 0"
+        ) { row in
+            let subject = CellMove.Subject(row)
+            view.held.insert(subject)
+            if let owner = subject.owner, row.bool(3) { view.switchedUsers.insert(owner) }
+        }
         try connection.rows("SELECT database FROM held_database") { row in
             view.heldDatabases.insert(DatabaseID(rawValue: row.int(0)))
         }
@@ -243,7 +253,17 @@ struct Cells: Sendable {
         view.cell(.subscription, serial.rawValue)
     }
 
-    /// The cell that has, or is to have, the private and shared databases of a user.
+    func cell(of device: DeviceKey) -> CellNumber { view.cell(.device, device.rawValue) }
+
+    /// The cell of a delivery that waits for a webhook or a push token.
+    func cell(of delivery: DeliveryPointer) -> CellNumber {
+        switch delivery {
+        case .webhook(_, let user): cell(of: user)
+        case .pushTarget(let target, _): cell(of: target.device)
+        }
+    }
+
+    /// The cell that has a user's log and devices, and has, or is to have, their private and shared databases.
     func cell(of user: UserID) -> CellNumber {
         view.users[user] ?? CellNumber(thatGave: user.rawValue)
     }

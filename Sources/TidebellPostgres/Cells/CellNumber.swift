@@ -24,12 +24,13 @@ struct CellNumber: RawRepresentable, Sendable, Hashable, Comparable {
     /// The number before the first one that the cell gives.
     var start: Int64 { Int64(rawValue) << Self.bits }
 
-    /// What numbers entries of the outbox. Those of a database ascend, in whatever cell it is: so they do not begin with the
-    /// cell's number, but leave it as remainder, and no two cells ever give the same.
-    static let outboxSequence = "outbox_id_seq"
+    /// What counts the rows whose numbers stay what they are wherever they are moved, and ascend: entries of the outbox, for
+    /// each database, and notifications, for each user. So they do not begin with the cell's number, but leave it as remainder,
+    /// and no two cells ever give the same.
+    static let steppedTables = ["notification", "outbox"]
 
-    /// The first number of an entry of the outbox behind another one.
-    func outboxNumber(after number: Int64) -> Int64 {
+    /// The first of these numbers behind another one.
+    func steppedNumber(after number: Int64) -> Int64 {
         (number / Int64(Self.limit) + 1) * Int64(Self.limit) + Int64(rawValue)
     }
 

@@ -11,24 +11,22 @@ final class CellReaders {
     let cells: Cells
     private let own: CellNumber
     private let ownReader: any SQLReading
-    private let length: ReadLength
     private var snapshots: [CellNumber: CellSnapshot] = [:]
 
     /// - Parameters:
     ///   - own: The cell on whose connection the body runs.
     ///   - reader: Its reader.
-    init(_ cells: Cells, in own: CellNumber, _ reader: any SQLReading, _ length: ReadLength) {
+    init(_ cells: Cells, in own: CellNumber, _ reader: any SQLReading) {
         self.cells = cells
         self.own = own
         ownReader = reader
-        self.length = length
     }
 
     /// The reader of a cell.
     func reader(in cell: CellNumber) throws -> any SQLReading {
         if cell == own { return ownReader }
         if let known = snapshots[cell] { return known.reader }
-        let taken = try cells.store(of: cell).snapshots.begin(length)
+        let taken = try cells.store(of: cell).snapshots.begin(within: ownReader as? SQLReader)
         snapshots[cell] = taken
         return taken.reader
     }

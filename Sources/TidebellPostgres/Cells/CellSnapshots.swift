@@ -39,11 +39,14 @@ final class CellSnapshots: Sendable {
     }
 
     /// Begins a snapshot, whose first statement takes it.
-    func begin(_ length: ReadLength) throws -> CellSnapshot {
+    ///
+    /// - Parameter reader: Within whose budget it is read; nil for a transaction, which reads what it needs.
+    func begin(within reader: SQLReader?) throws -> CellSnapshot {
         let connection = try take() ?? connect()
         connection.enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        let store = StoreConnection(connection, statements, guesses)
         return CellSnapshot(
-            connection, SQLReader(StoreConnection(connection, statements, guesses), length))
+            connection, reader.map { SQLReader(store, within: $0) } ?? SQLReader(store, .short))
     }
 
     /// Ends a snapshot.

@@ -9,8 +9,9 @@ import TidebellWire
 
 /// A store in several cells: a PostgreSQL cluster each, of which the first has the directory (``CellMap``).
 ///
-/// Databases are spread: zones, records, subscriptions, the outbox, what is shared, and answers kept. Accounts, users and
-/// their logs and devices, schemas and the names of files are in the directory's cell.
+/// Databases are spread (zones, records, subscriptions, the outbox, what is shared, and answers kept), and so is what users have
+/// (log, devices and their push tokens, badge, roles). Accounts and their sessions, who is a user of what, schemas, webhooks and the names
+/// of files are in the directory's cell.
 ///
 /// Each step of a write is a write of its cell's store, so that each cell settles its own lost commits and failovers; a
 /// cell that cannot be reached fails what is in it, and nothing else.
@@ -33,8 +34,9 @@ package final class CellStore: OpenedStore {
     private let waiting: WriteQueue
     private let queues: [DispatchQueue]
     private let time: Time
-    /// The place of the cell that is asked first for changes to be notified.
-    private let turn = Atomic(0)
+    /// The place of the cell that is asked first for changes to be notified, and for what is to be delivered.
+    private let outboxTurn = Atomic(0)
+    private let deliveryTurn = Atomic(0)
     private let elapsed: @Sendable () -> Duration
 
     /// - Parameter stores: That of each cell, the directory's among them.
@@ -101,6 +103,13 @@ package final class CellStore: OpenedStore {
         }
     }
 
+    /// By cell; all in one where that cannot be found out, which fails when it is written.
+    package func parts(of users: Set<UserID>) -> [Set<UserID>] {
+        guard !users.isEmpty else { return [] }
+        guard let cells = try? cells() else { return [users] }
+        return Dictionary(grouping: users, by: cells.cell(of:)).values.map { Set($0) }
+    }
+
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
@@ -117,7 +126,7 @@ package final class CellStore: OpenedStore {
                 }
                 // Before the first statement, which takes the snapshot: that is no older.
                 let cells = try cells()
-                let readers = CellReaders(cells, in: .directory, reader, length)
+                let readers = CellReaders(cells, in: .directory, reader)
                 let result = Swift.Result { try body(CellReader(readers)) }
                 readers.end(isWhole: (try? result.get()) != nil)
                 // What took long may have looked where something no longer was.
@@ -158,7 +167,7 @@ package final class CellStore: OpenedStore {
     }
 
     package func whenNotifiedElsewhere(_ body: @escaping @Sendable (Set<UserID>?) -> Void) {
-        directory.whenNotifiedElsewhere(body)
+        for store in stores { store.whenNotifiedElsewhere(body) }
     }
 
     package func whenLost(_ body: @escaping @Sendable (StoreOpenError) -> Void) {
@@ -196,32 +205,74 @@ package final class CellStore: OpenedStore {
         _ claim: LeaseClaim,
         reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
     ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
-        var all = ClaimedLeases<DatabaseID>(leases: [], nextVesting: nil)
+        let claimed = try await self.claim(
+            claim, startingAt: outboxTurn, givesFailedAlone: true, in: { $0.cell(of: $1) },
+            from: { try await $0.claimOutboxes($1) { _, _ in () }.claimed },
+            giveBack: { try await $0.returnOutboxes($1) })
+        let leases = claimed.leases
+        guard !leases.isEmpty else { return (claimed, nil) }
+        // Whoever holds the leases reads once more where this fails.
+        return (claimed, try? await read { body(leases, $0) })
+    }
+
+    package func claimDeliveries(
+        _ claim: LeaseClaim, in queue: DeliveryQueue
+    ) async throws -> ClaimedLeases<DeliveryPointer> {
+        try await self.claim(
+            claim, startingAt: deliveryTurn, givesFailedAlone: false, in: { $0.cell(of: $1) },
+            from: { try await $0.claimDeliveries($1, in: queue) },
+            giveBack: { try await $0.returnDeliveries($1) })
+    }
+
+    package func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws {
+        try await giveBack(leases, in: { $0.cell(of: $1) }) { try await $0.returnOutboxes($1) }
+    }
+
+    package func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) async throws {
+        try await giveBack(leases, in: { $0.cell(of: $1) }) { try await $0.returnDeliveries($1) }
+    }
+
+    /// Claims from the queues of all cells, one after the other.
+    private func claim<Key>(
+        _ claim: LeaseClaim, startingAt turn: borrowing Atomic<Int>, givesFailedAlone: Bool,
+        in place: (Cells, Key) -> CellNumber,
+        from take: (PostgresStore, LeaseClaim) async throws -> ClaimedLeases<Key>,
+        giveBack: (PostgresStore, [ReturnedLease<Key>]) async throws -> Void
+    ) async throws -> ClaimedLeases<Key> {
+        var all = ClaimedLeases<Key>(leases: [], nextVesting: nil)
         var failures: [any Error] = []
         var rest = claim
-        // Cells take turns in being first, as databases do within each.
+        // Cells take turns in being first, as entries do within each.
         let (cells, numbers) = (try cells(), storesByCell.keys.sorted())
         let start = turn.load(ordering: .relaxed)
         var first: Int?
         for index in (start..<start + numbers.count).map({ $0 % numbers.count })
         where rest.limit > 0 {
+            let (number, store) = (numbers[index], try cells.store(of: numbers[index]))
             do {
-                let claimed = try await self.claim(rest, in: numbers[index], of: cells)
+                var claimed = try await take(store, rest)
+                // What is in another cell by now, and here until it is removed.
+                let moving = claimed.leases.filter { place(cells, $0.key) != number }
+                if !moving.isEmpty {
+                    let later = claim.now.advanced(by: Self.rest)
+                    // Not at once: others of the cell stand behind it.
+                    try await giveBack(
+                        store, moving.map { ReturnedLease($0, .failed(vestingAt: later)) })
+                    claimed.leases.removeAll { lease in moving.contains { $0.key == lease.key } }
+                    claimed.nextVesting = min(claimed.nextVesting ?? later, later)
+                }
                 all.nextVesting = [all.nextVesting, claimed.nextVesting].compactMap(\.self).min()
                 guard !claimed.leases.isEmpty else { continue }
-                let hasFailed = claimed.leases.contains { $0.failures > 0 }
-                if hasFailed, !all.leases.isEmpty {
+                let isAlone = givesFailedAlone && claimed.leases.contains { $0.failures > 0 }
+                if isAlone, !all.leases.isEmpty {
                     // What failed is given out alone, so that it fails nobody else's.
-                    for (cell, part) in Dictionary(
-                        grouping: all.leases, by: { cells.cell(of: $0.key) })
-                    {
-                        try await giveBack(part, .untouched, to: cell)
-                    }
+                    try await self.giveBack(
+                        all.leases.map { ReturnedLease($0, .untouched) }, in: place, to: giveBack)
                     all.leases = []
                 }
                 first = first ?? index
                 all.leases += claimed.leases
-                rest.limit = hasFailed ? 0 : max(0, rest.limit - claimed.leases.count)
+                rest.limit = isAlone ? 0 : max(0, rest.limit - claimed.leases.count)
             } catch {
                 // What the other cells have goes on.
                 failures.append(error)
@@ -233,50 +284,20 @@ package final class CellStore: OpenedStore {
             let later = claim.now.advanced(by: Self.rest)
             all.nextVesting = min(all.nextVesting ?? later, later)
         }
-        guard !all.leases.isEmpty else { return (all, nil) }
-        let leases = all.leases
-        // Whoever holds the leases reads once more where this fails.
-        return (all, try? await read { body(leases, $0) })
+        return all
     }
 
-    /// Claims what one cell has, but for what is in another one by now, and is here until it is removed.
-    private func claim(
-        _ claim: LeaseClaim, in cell: CellNumber, of cells: Cells
-    ) async throws -> ClaimedLeases<DatabaseID> {
-        var claimed = try await cells.store(of: cell).claimOutboxes(claim) { _, _ in () }.claimed
-        let moving = claimed.leases.filter { cells.cell(of: $0.key) != cell }
-        guard !moving.isEmpty else { return claimed }
-        let later = claim.now.advanced(by: Self.rest)
-        try await giveBack(moving, .failed(vestingAt: later), to: cell)
-        claimed.leases.removeAll { lease in moving.contains { $0.key == lease.key } }
-        claimed.nextVesting = min(claimed.nextVesting ?? later, later)
-        return claimed
-    }
-
-    private func giveBack(
-        _ leases: [OutboxLease], _ outcome: LeaseOutcome, to cell: CellNumber
+    /// Gives leases back, each to its cell.
+    private func giveBack<Key>(
+        _ leases: [ReturnedLease<Key>], in place: (Cells, Key) -> CellNumber,
+        to giveBack: (PostgresStore, [ReturnedLease<Key>]) async throws -> Void
     ) async throws {
-        try await storesByCell[cell]?.returnOutboxes(leases.map { ReturnedLease($0, outcome) })
-    }
-
-    package func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws {
         let cells = try cells()
-        let byCell = Dictionary(grouping: leases) { cells.cell(of: $0.lease.key) }
         var failure: (any Error)?
-        for (cell, part) in byCell {
-            do { try await cells.store(of: cell).returnOutboxes(part) } catch { failure = error }
+        for (cell, part) in Dictionary(grouping: leases, by: { place(cells, $0.lease.key) }) {
+            do { try await giveBack(try cells.store(of: cell), part) } catch { failure = error }
         }
         if let failure { throw failure }
-    }
-
-    package func claimDeliveries(
-        _ claim: LeaseClaim, in queue: DeliveryQueue
-    ) async throws -> ClaimedLeases<DeliveryPointer> {
-        try await directory.claimDeliveries(claim, in: queue)
-    }
-
-    package func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) async throws {
-        try await directory.returnDeliveries(leases)
     }
 }
 
@@ -285,10 +306,13 @@ struct IsMoving: Error {
     /// What a client gets that has waited long enough.
     var error: WireError {
         WireError(
-            .tryAgainLater, "the database is being moved to another cell: try again",
+            .tryAgainLater, "what this is about is being moved to another cell: try again",
             retryAfter: 1)
     }
 }
+
+/// The users of a step are not in one cell.
+private struct InSeveralCells: Error {}
 
 /// The steps of one write, each a write of the cell of its scope.
 private struct CellSteps: StoreSteps {
@@ -343,7 +367,9 @@ private struct CellSteps: StoreSteps {
             return result
         } catch {
             try? transaction.end(committing: false)
-            throw error
+            // What another cell's connection met is no conflict of this one's, which would run all writes beside it again.
+            let hasFailed = (own.connection as? StoreConnection)?.hasFailed ?? true
+            throw hasFailed ? error : StoreUnavailable.meant(by: error)
         }
     }
 
@@ -358,23 +384,37 @@ private struct CellSteps: StoreSteps {
                 throw IsMoving()
             }
             return cells.cell(of: id)
+        case .user(let id):
+            // The server goes on with what is to be told until the user is in another cell, where nobody else looks before
+            // all know that.
+            let (held, switched) = (cells.view.heldUsers, cells.view.switchedUsers)
+            guard !switched.contains(id), caller == nil || !held.contains(id) else {
+                throw IsMoving()
+            }
+            return cells.cell(of: id)
+        case .users(let users):
+            let places = Set(users.map(cells.cell(of:)))
+            // One of them was moved since they were told apart.
+            guard let place = places.first, places.count == 1 else { throw InSeveralCells() }
+            guard cells.view.switchedUsers.isDisjoint(with: users) else { throw IsMoving() }
+            return place
         case .everything:
             // What a person left is found by reading in all cells.
             guard cells.view.held.isEmpty else { throw IsMoving() }
             return .directory
-        case .catalogue, .account, .user, .store, .looking, .batch:
+        case .catalogue, .account, .store, .looking, .batch:
             return .directory
         }
     }
 }
 
-/// Fails a step in a cell that its database has left: that of a process which did not know that yet.
+/// Fails a step in a cell that what it is about has left: that of a process which did not know that yet.
 private enum DepartedFence {
     /// That of a division by zero: the only way in which ordinary SQL fails a transaction without a round trip of
     /// its own.
-    static let code = "22012"
+    fileprivate static let code = "22012"
 
-    static func check(_ scope: StoreScope, in transaction: SQLTransaction) throws {
+    fileprivate static func check(_ scope: StoreScope, in transaction: SQLTransaction) throws {
         switch scope {
         case .database(let key):
             try transaction.connection.run(
@@ -386,7 +426,21 @@ private enum DepartedFence {
         case .databaseWithID(let id):
             try transaction.connection.run(
                 "SELECT 1 / (1 - (SELECT count(*) FROM departed WHERE database = ?))", id)
+        case .user(let id): try check([id], in: transaction)
+        case .users(let ids): try check(ids, in: transaction)
         default: break
         }
+    }
+
+    /// Fails where one of the users has left the cell.
+    private static func check(_ users: Set<UserID>, in transaction: SQLTransaction) throws {
+        guard !users.isEmpty else { return }
+        try transaction.connection.run(
+            """
+            SELECT 1 / (CASE WHEN EXISTS (
+                SELECT 1 FROM json_each(?) AS wanted
+                    CROSS JOIN departed ON departed.owner = wanted.value AND departed.database = 0
+            ) THEN 0 ELSE 1 END)
+            """, SQLList(users.map(\.rawValue).sorted()))
     }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellPostgresClient
 
 extension PostgresSchema {
     /// The directory: which cells there are, and where what is not where its number was given. Every database has these
@@ -55,8 +57,24 @@ extension PostgresSchema {
         CREATE INDEX departed_database ON departed (database)
         """
 
-    /// The first version whose code knows of cells.
-    static let firstWithCells: Int64 = 4
+    /// The first version whose code knows of cells as they are: logs and devices are in the cells of their users since.
+    static let firstWithCells: Int64 = 5
+    /// The version that made the tables of cells, and left logs and devices in the first one.
+    private static let firstWithCellTables: Int64 = 4
+
+    /// Fails where a cloud was spread by code before ``firstWithCells``: what is in its first cell would be looked for in the
+    /// others.
+    static func checkCells(ofVersion found: Int64, on connection: PostgresConnection) throws {
+        guard (firstWithCellTables..<firstWithCells).contains(found) else { return }
+        var isSpread = false
+        try connection.rows("SELECT EXISTS (SELECT 1 FROM cell)") { isSpread = $0.bool(0) }
+        guard !isSpread else {
+            throw StoreOpenError.unreachable(
+                reason:
+                    "it was spread over cells by a build that kept what devices are told in the first one, and cannot be taken "
+                    + "over; serve it with that build")
+        }
+    }
 
     /// The tables of ``cells``, which are no rows of a cloud.
     static let cellTables: Set = [

@@ -132,6 +132,7 @@ final class AheadConnection: SQLConnection {
     }
     func takeNumbers(_ count: Int, of table: String) throws -> [Int64] { throw NotAhead() }
     var indexesNotificationIDs: Bool { base.indexesNotificationIDs }
+    var indexesMayMissRows: Bool { base.indexesMayMissRows }
     func hasTable(_ name: String) throws -> Bool { true }
     func isOwn(_ error: any Error) -> Bool { base.isOwn(error) }
     func isDamage(_ error: any Error) -> Bool { base.isDamage(error) }

@@ -40,7 +40,7 @@ final class ScopeLocks: StepScopes {
     func begin(_ scope: StoreScope, in reader: some SQLReading) throws {
         // Whoever holds the whole store needs no more.
         guard holdsStore != true else { return }
-        guard let key = try scope == .looking ? Self.store : key(of: scope, in: reader) else {
+        guard let keys = try keys(of: scope, in: reader) else {
             guard holdsStore == nil else {
                 wantsStore = true
                 throw NeedsStore()
@@ -52,10 +52,12 @@ final class ScopeLocks: StepScopes {
             connection.enqueue("SELECT pg_advisory_xact_lock_shared($1)", [.int64(Self.store)])
             holdsStore = false
         }
-        guard scope != .looking, taken.insert(key).inserted else { return }
+        let wanted = keys.filter { taken.insert($0).inserted }
+        guard !wanted.isEmpty else { return }
         // What an earlier write of the transaction read without the lock may have changed since.
         reader.connection.memory?.forget()
-        connection.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(key)])
+        connection.enqueue(
+            "SELECT pg_advisory_xact_lock(key) FROM unnest($1) AS key", [.int64Array(wanted)])
     }
 
     func end() {}
@@ -73,13 +75,21 @@ final class ScopeLocks: StepScopes {
         holdsStore = true
     }
 
-    private func key(of scope: StoreScope, in reader: some SQLReading) throws -> Int64? {
-        try Self.key(of: scope) {
-            try reader.connection.guesses?.key(of: $0) ?? reader.database(id: $0)?.key
+    /// The keys of a scope's locks; nil for those that need all of the store.
+    private func keys(of scope: StoreScope, in reader: some SQLReading) throws -> [Int64]? {
+        switch scope {
+        case .looking: []
+        // In the order in which passes append to logs, so that nobody waits for who waits for them.
+        case .users(let users):
+            users.sorted { $0.rawValue < $1.rawValue }.map(Self.key(of:))
+        default:
+            try Self.key(of: scope) {
+                try reader.connection.guesses?.key(of: $0) ?? reader.database(id: $0)?.key
+            }.map { [$0] }
         }
     }
 
-    /// The key of a scope's lock; nil for those that need all of the store.
+    /// The key of a scope's lock; nil for those that need all of the store, or have several.
     ///
     /// Two scopes with the same key wait for each other, no more.
     ///
@@ -88,17 +98,20 @@ final class ScopeLocks: StepScopes {
         of scope: StoreScope, _ find: (DatabaseID) throws -> DatabaseKey?
     ) rethrows -> Int64? {
         switch scope {
-        case .everything, .batch, .looking: nil
+        case .everything, .batch, .looking, .users: nil
         case .store: key("store")
         case .catalogue(let container):
             key("catalogue", container.container, container.environment.rawValue)
         case .account(let id): key("account", id.map { "\($0.rawValue)" } ?? "")
-        case .user(let id): key("user", "\(id.rawValue)")
+        case .user(let id): key(of: id)
         case .database(let database): key(of: database)
         case .databaseWithID(let id):
             try find(id).map { key(of: $0) } ?? key("database", "\(id.rawValue)")
         }
     }
+
+    /// The key of a user's lock.
+    static func key(of user: UserID) -> Int64 { key("user", "\(user.rawValue)") }
 
     /// The key of a database's lock.
     static func key(of database: DatabaseKey) -> Int64 {

@@ -24,6 +24,8 @@ final class StoreConnection: SQLConnection {
     /// The first error of the server since ``forgetFailure()``, or damage that was met: the
     /// transaction has failed, whatever its body made of that.
     private(set) var failure: (any Error)?
+    /// Whether a statement failed, or the connection.
+    var hasFailed: Bool { failure != nil || connection.failure != nil }
 
     var memory: GroupMemory?
     var isRemembering = false
@@ -209,7 +211,8 @@ final class StoreConnection: SQLConnection {
 
     func lastNumber(of table: String) throws -> Int64 {
         var number: Int64 = 0
-        try connection.rows("SELECT \(lastNumberExpression(of: table))") { number = $0.int(0) }
+        let last = try lastNumberExpression(of: table)
+        try reading { try connection.rows("SELECT \(last)") { number = $0.int(0) } }
         return number
     }
 
@@ -223,10 +226,10 @@ final class StoreConnection: SQLConnection {
 
     func takeNumbers(_ count: Int, of table: String) throws -> [Int64] {
         var numbers: [Int64] = []
-        try connection.rows(
-            "SELECT nextval('\(Self.sequence(of: table))') FROM generate_series(1, $1)",
-            [.int64(Int64(count))]
-        ) { numbers.append($0.int(0)) }
+        let sql = "SELECT nextval('\(try Self.sequence(of: table))') FROM generate_series(1, $1)"
+        try reading {
+            try connection.rows(sql, [.int64(Int64(count))]) { numbers.append($0.int(0)) }
+        }
         return numbers
     }
 
@@ -240,6 +243,9 @@ final class StoreConnection: SQLConnection {
 
     /// Nodes look for each notification, which another may have appended.
     var indexesNotificationIDs: Bool { true }
+
+    /// The server's business.
+    var indexesMayMissRows: Bool { false }
 
     /// All tables are made at once.
     func hasTable(_ name: String) throws -> Bool { true }

@@ -14,7 +14,7 @@ import TidebellPostgresClient
 /// U+0000, which PostgreSQL's texts cannot hold.
 enum PostgresSchema {
     /// The version of the tables that this code reads and writes.
-    static let version: Int64 = 4
+    static let version: Int64 = 5
     /// The oldest version whose code can serve these tables, beside newer ones: a node at a time is upgraded.
     static let oldestCode: Int64 = 2
 
@@ -56,10 +56,15 @@ enum PostgresSchema {
 
     /// The column of a table that has its numbers, as the name of the sequence says it.
     static func numberedColumn(of table: String) -> String {
+        String(sequence(of: table).dropFirst(table.count + 1).dropLast("_seq".count))
+    }
+
+    /// What counts the rows of a table that gives numbers.
+    static func sequence(of table: String) -> String {
         guard let sequence = sequences[table] else {
             preconditionFailure("\(table) gives no numbers")
         }
-        return String(sequence.dropFirst(table.count + 1).dropLast("_seq".count))
+        return sequence
     }
 
     /// What only this engine has: the version and lineage, and the name of the last write of each process.
@@ -130,6 +135,16 @@ enum PostgresSchema {
         """
     }
 
+    /// What PostgreSQL is to think of tables that are looked into by zone, database or user and then by something else: that there are few of
+    /// those, with many rows each. In a cloud of many small zones it would find a name by reading the zone, also in
+    /// the large one that somebody has.
+    private static let zonesOfManyRows = [
+        "record ALTER zone", "reference ALTER zone", "share ALTER zone", "share_grant ALTER zone",
+        "shared_record ALTER zone", "asset_use ALTER zone", "unsettled_record ALTER zone",
+        "zone ALTER database", "subscription ALTER database", "shared_zone ALTER database",
+        "outbox ALTER database", "notification ALTER \"user\"", "kept_answer ALTER \"user\"",
+    ].map { "ALTER TABLE \($0) SET (n_distinct = 100)" }.joined(separator: ";")
+
     /// An expression for the number that a sequence gave last; 0 before the first.
     static func lastNumber(of sequence: String) -> String {
         "(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM \(sequence))"
@@ -141,11 +156,13 @@ enum PostgresSchema {
     /// (a column, a table) goes a version later, when nobody reads it any more.
     private static let steps: [Int64: String] = [
         2: nodes, 3: ([notificationIndex] + copiedNumbers).joined(separator: ";"), 4: cells,
+        5: zonesOfManyRows,
     ]
 
     /// All that makes an empty store, one statement after the other.
     static var statements: [String] {
-        [own, databases, users, nodes, notificationIndex, cells].flatMap(statements(in:))
+        [own, databases, users, nodes, notificationIndex, cells, zonesOfManyRows].flatMap(
+            statements(in:))
     }
 
     private static func statements(in text: String) -> [String] {
@@ -251,6 +268,7 @@ enum PostgresSchema {
                 reason:
                     "a server of an older version is running on it; stop that one first")
         }
+        try checkCells(ofVersion: found, on: connection)
         for step in (found + 1)...version {
             for statement in statements(in: steps[step] ?? "") { connection.enqueueOnce(statement) }
         }

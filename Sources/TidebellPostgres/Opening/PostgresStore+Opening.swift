@@ -130,13 +130,16 @@ extension SQLTransaction {
             try connection.run(
                 "SELECT setval('\(sequence)', ?)", Self.number(ofNewLifeAfter: last, at: now))
         }
-        // Cells number entries of the outbox in steps.
-        try connection.run(
-            """
-            SELECT setval('\(CellNumber.outboxSequence)', (last_value / \(CellNumber.limit) + 1)
-                * \(CellNumber.limit) + (SELECT cell FROM tidebell_schema))
-            FROM \(CellNumber.outboxSequence)
-            """)
+        // Cells number these in steps.
+        for table in CellNumber.steppedTables {
+            let sequence = PostgresSchema.sequence(of: table)
+            try connection.run(
+                """
+                SELECT setval('\(sequence)', (last_value / \(CellNumber.limit) + 1)
+                    * \(CellNumber.limit) + (SELECT cell FROM tidebell_schema))
+                FROM \(sequence)
+                """)
+        }
         try connection.run(
             """
             UPDATE database SET head =

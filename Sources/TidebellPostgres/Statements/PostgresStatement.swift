@@ -106,7 +106,7 @@ private struct Speller {
     private mutating func step() {
         let token = tokens[at]
         if spellsText() || spellsList() || spellsListColumn() || spellsComparison() { return }
-        if spellsLateral() { return }
+        if spellsLateral() || spellsLookup() { return }
         if token.is("CROSS"), next(1)?.is("JOIN") == true {
             // In the order in which they stand, for SQLite; PostgreSQL finds the order itself.
             if hasCondition(from: at + 2) { at += 1 }
@@ -250,6 +250,86 @@ private struct Speller {
         return true
     }
 
+    /// A table in which the rows of what it is joined to are looked for: those of a list before it, or by an index that is named.
+    ///
+    /// SQLite looks for one after the other. PostgreSQL would decide by what it knows of the table: where that was empty when the statement
+    /// was planned, or has few rows for most zones, it would read a whole large zone to find one name. It does not take apart
+    /// what has an OFFSET.
+    private mutating func spellsLookup() -> Bool {
+        guard at > 1, tokens[at - 1].is("JOIN"), case .word = tokens[at].kind else { return false }
+        let name = tokens[at]
+        var (alias, end) = (name, at + 1)
+        if end < tokens.count, tokens[end].is("AS") { (alias, end) = (tokens[end + 1], end + 2) }
+        let isHinted = end < tokens.count && tokens[end].is("INDEXED")
+        if isHinted { end += 3 }
+        let followsList = at >= 8 && tokens[at - 2].is("CROSS") && isList(at: at - 8)
+        guard isHinted || followsList else { return false }
+        let conditions = conditions(of: alias, from: end)
+        guard conditions.contains(where: { tokens[$0].dropFirst(4).contains { $0.text == "." } })
+        else { return false }
+        put("LATERAL (SELECT * FROM \(spelled(name))", tokens[at].space)
+        if alias != name { put("AS \(spelled(alias))", " ") }
+        for (index, condition) in conditions.enumerated() {
+            put(index == 0 ? "WHERE" : "AND", " ")
+            at = condition.lowerBound
+            while at < condition.upperBound { step() }
+        }
+        put("OFFSET 0) AS \(spelled(alias))", " ")
+        at = end
+        return true
+    }
+
+    /// The conditions that a column of a table is equal to something that is known before: to what stands before the table where it is
+    /// joined ON them, and else, WHERE, to a parameter or a column of a list.
+    private func conditions(of alias: SQLToken, from start: Int) -> [Range<Int>] {
+        let isJoined = start < tokens.count && tokens[start].is("ON")
+        var (depth, first, found) = (0, isJoined ? start + 1 : nil as Int?, [Range<Int>]())
+        func close(at end: Int) {
+            guard let first, first + 4 < end else { return }
+            let words = tokens[first..<end]
+            guard words[first].text == alias.text,
+                words[first + 1].is("."), words[first + 3].is("=")
+            else { return }
+            let others = zip(words.dropFirst(4), words.dropFirst(5)).filter { $1.is(".") }.map(\.0)
+            let areKnown = others.allSatisfy {
+                isJoined ? $0.text != alias.text : names.contains($0.text)
+            }
+            // One that is the same for all rows may be that of another index, which has a part of them only.
+            let isOfOneRow = words.dropFirst(4).contains {
+                if case .parameter = $0.kind { true } else { $0.is(".") }
+            }
+            if areKnown, isOfOneRow { found.append(first..<end) }
+        }
+        for index in start..<tokens.count {
+            let token = tokens[index]
+            if token.is(")") || token.is("END") { depth -= 1 }
+            if depth < 0 || depth == 0 && token.is("UNION") {
+                close(at: index)
+                return found
+            }
+            if depth == 0, token.is("OR"), first != nil { return [] }
+            if depth == 0, first == nil, token.is("WHERE") {
+                first = index + 1
+            } else if depth == 0, first != nil, token.is("AND") {
+                close(at: index)
+                first = index + 1
+            } else if depth == 0, first.map({ $0 < index }) == true,
+                ["WHERE", "CROSS", "LEFT", "JOIN", "GROUP", "ORDER", "LIMIT", "RETURNING"]
+                    .contains(where: token.is)
+            {
+                close(at: index)
+                return found
+            }
+            if token.is("(") || token.is("CASE") { depth += 1 }
+        }
+        close(at: tokens.count)
+        return found
+    }
+
+    private func spelled(_ name: SQLToken) -> String {
+        Self.reserved.contains(name.text) ? "\"\(name.text)\"" : name.text
+    }
+
     // MARK: Comparisons
 
     /// `IS` and `IS NOT` of what is neither NULL nor a truth value.
@@ -331,8 +411,8 @@ private struct Speller {
         switch token.kind {
         case .parameter(let number):
             put(place(of: .init(number: number, column: nil)), token.space)
-        case .word where Self.reserved.contains(token.text): put("\"\(token.text)\"", token.space)
-        case .word, .number, .text, .sign: put(token.text, token.space)
+        case .word: put(spelled(token), token.space)
+        case .number, .text, .sign: put(token.text, token.space)
         }
         at += 1
     }

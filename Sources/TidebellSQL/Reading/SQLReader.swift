@@ -22,7 +22,7 @@ extension SQLReading {
     }
 
     /// The same, for what the engines alone read.
-    func sendAhead(_ reads: (AheadReader) throws -> Void) {
+    package func sendAhead(_ reads: (AheadReader) throws -> Void) {
         guard let ahead = connection.ahead else { return }
         // Where it cannot guess what comes next, that is read when it is asked for.
         try? reads(AheadReader(ahead))
@@ -50,6 +50,12 @@ package struct SQLReader: SQLReading {
     package init(_ connection: any SQLConnection, _ length: ReadLength) {
         self.connection = connection
         meter = length == .short ? nil : ReadMeter(length)
+    }
+
+    /// Wraps another connection, for what is read there within the budget of a reader.
+    package init(_ connection: any SQLConnection, within reader: SQLReader) {
+        self.connection = connection
+        meter = reader.meter
     }
 
     package func note(_ record: StoredRecord) throws {

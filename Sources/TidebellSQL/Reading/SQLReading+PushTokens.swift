@@ -12,28 +12,44 @@ extension SQLReading {
     package func pushToken(
         courier: String, at now: Instant
     ) throws -> (token: StoredPushToken, devices: [StoredDevice])? {
+        try pushToken(courier: courier, at: now, reaching: .receiving)
+            .map { ($0, $1.map(\.device)) }
+    }
+
+    /// The same with what each device is reached by.
+    package func pushToken(
+        courier: String, at now: Instant, reaching reach: PushReach
+    ) throws -> (token: StoredPushToken, devices: [(device: StoredDevice, access: PushAccess)])? {
         let token = try connection.first(
             StoredPushToken.withCourier, courier, read: StoredPushToken.init
         )
         guard let token else { return nil }
         let devices = try connection.rows(
-            StoredDevice.withToken, now, token.token, read: StoredDevice.init
-        )
+            StoredDevice.withToken(reaching: reach), now, token.token
+        ) { (try StoredDevice($0), PushAccess(session: try $0.optional(4), user: try $0.value(1))) }
         return (token, devices)
     }
 
     package func devicesWithTokens(
         of users: Set<UserID>, at now: Instant
     ) throws -> [DeviceTokens] {
+        try devicesWithTokens(of: users, at: now, reaching: .receiving) { _ in true }
+    }
+
+    /// The same; of the tokens that reach a device those that `isWanted` holds for.
+    package func devicesWithTokens(
+        of users: Set<UserID>, at now: Instant, reaching reach: PushReach,
+        where isWanted: (PushAccess) throws -> Bool
+    ) throws -> [DeviceTokens] {
         guard !users.isEmpty else { return [] }
         var found: [DeviceTokens] = []
         try connection.each(
             """
             SELECT device.user, device.client_id, push_token.token, push_token.apns_environment,
-                push_token.topic, push_token.registered_at
+                push_token.topic, push_token.registered_at, push_token_device.session
             FROM json_each(?2) AS wanted CROSS JOIN device ON device.user = wanted.value
             LEFT JOIN push_token_device ON push_token_device.device = device.key
-                AND \(Listener.mayReceive(at: "?1"))
+                AND \(reach.condition(at: "?1"))
             LEFT JOIN push_token
                 ON push_token.token = push_token_device.token AND push_token.courier IS NULL
             ORDER BY device.user, device.client_id, push_token.token
@@ -45,7 +61,8 @@ extension SQLReading {
             if found.last?.user != user || found.last?.clientID != clientID {
                 found.append(DeviceTokens(user: user, clientID: clientID, tokens: []))
             }
-            guard !columns.isNull(2) else { return true }
+            let access = PushAccess(session: try columns.optional(6), user: user)
+            guard !columns.isNull(2), try isWanted(access) else { return true }
             found[found.count - 1].tokens.append(
                 StoredPushToken(
                     token: columns.text(2), apnsEnvironment: try columns.value(3), courier: nil,
@@ -58,19 +75,32 @@ extension SQLReading {
     }
 
     package func pushTarget(_ key: PushTargetKey, at now: Instant) throws -> PushTarget? {
-        try connection.first(PushTarget.byKey, now, key.token, key.device, read: PushTarget.init)
+        try pushTarget(key, at: now, reaching: .receiving)?.target
+    }
+
+    /// The same with what the device is reached by.
+    package func pushTarget(
+        _ key: PushTargetKey, at now: Instant, reaching reach: PushReach
+    ) throws -> (target: PushTarget, access: PushAccess)? {
+        try connection.first(PushTarget.byKey(reaching: reach), now, key.token, key.device) {
+            let target = try PushTarget($0)
+            return (target, PushAccess(session: try $0.optional(8), user: target.user))
+        }
     }
 }
 
 extension StoredDevice {
     /// The devices that a courier's token reaches, each with the courier's position.
-    fileprivate static let withToken = """
-        SELECT device.key, device.user, device.client_id, push_token_device.given_out
+    fileprivate static func withToken(reaching reach: PushReach) -> String {
+        """
+        SELECT device.key, device.user, device.client_id, push_token_device.given_out,
+            push_token_device.session
         FROM push_token_device CROSS JOIN device ON device.key = push_token_device.device
         WHERE push_token_device.token = ?2 AND push_token_device.given_out IS NOT NULL
-            AND \(Listener.mayReceive(at: "?1"))
+            AND \(reach.condition(at: "?1"))
         ORDER BY device.key
         """
+    }
 }
 
 extension StoredPushToken {
@@ -90,16 +120,18 @@ extension StoredPushToken {
 }
 
 extension PushTarget {
-    fileprivate static let byKey = """
+    fileprivate static func byKey(reaching reach: PushReach) -> String {
+        """
         SELECT push_token_device.token, push_token_device.device, device.user, device.client_id,
             push_token.apns_environment, push_token.topic, push_token.registered_at,
-            push_token_device.delivered
+            push_token_device.delivered, push_token_device.session
         FROM push_token_device
             CROSS JOIN push_token ON push_token.token = push_token_device.token
             CROSS JOIN device ON device.key = push_token_device.device
         WHERE push_token_device.token = ?2 AND push_token_device.device = ?3
-            AND push_token_device.delivered IS NOT NULL AND \(Listener.mayReceive(at: "?1"))
+            AND push_token_device.delivered IS NOT NULL AND \(reach.condition(at: "?1"))
         """
+    }
 
     fileprivate init(_ columns: Columns) throws {
         self.init(

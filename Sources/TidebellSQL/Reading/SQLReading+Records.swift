@@ -7,9 +7,10 @@ extension SQLReading {
         _ names: Set<String>, in zone: ZoneKey, byteLimit: Int
     ) throws -> [String: StoredRecord]? {
         var records: [String: StoredRecord] = [:]
+        let byName = connection.indexesMayMissRows ? RecordsByName.alsoMissing : .found
         if let only = names.first, names.count == 1 {
-            let record = try connection.first(StoredRecord.named, zone, only) {
-                try self.record($0, StoredRecord.named)
+            let record = try connection.first(byName.one, zone, only) {
+                try self.record($0, byName.one)
             }
             guard let record else { return records }
             try note(record)
@@ -20,10 +21,10 @@ extension SQLReading {
         records.reserveCapacity(names.count)
         var bytes = 0
         try connection.each(
-            StoredRecord.namedAmong, SQLList(names), zone,
+            byName.all, SQLList(names), zone,
             within: ScanBound(rows: names.count, bytes: byteLimit)
         ) { columns in
-            let record = try self.record(columns, StoredRecord.namedAmong)
+            let record = try self.record(columns, byName.all)
             try note(record)
             bytes += record.fields.json.count
             records[record.name] = record
@@ -47,10 +48,9 @@ extension SQLReading {
         _ names: Set<String>, in zone: ZoneKey
     ) throws -> [String: StoredRecord] {
         guard !names.isEmpty else { return [:] }
-        let records = try connection.rows(
-            StoredRecord.headsAmong, SQLList(names), zone
-        ) { columns in
-            try checkIsThere(columns, StoredRecord.headsAmong)
+        let heads = (connection.indexesMayMissRows ? RecordsByName.alsoMissing : .found).heads
+        let records = try connection.rows(heads, SQLList(names), zone) { columns in
+            try checkIsThere(columns, heads)
             let record = try StoredRecord(columns, fields: .none)
             return (record.name, record)
         }
@@ -223,28 +223,6 @@ extension StoredRecord {
         record.parent, record.deleted, record.size
         """
 
-    /// A name of the index, and its record; the columns are NULL where that is not there.
-    private static let found = """
-        record AS entry INDEXED BY record_name LEFT JOIN record ON record.zone = entry.zone
-            AND record.position = entry.position AND record.name = entry.name
-        """
-    /// What takes nothing was deleted; a row that claims so and takes something is damaged.
-    private static let isThere = "(record.deleted IS NOT 1 OR record.size <> 0)"
-    fileprivate static let named = """
-        SELECT \(columns) FROM \(found)
-        WHERE entry.zone = ? AND entry.name = ? AND \(isThere)
-        """
-    fileprivate static let namedAmong = """
-        SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN \(found)
-        WHERE entry.zone = ? AND entry.name = \(SQLList.text("wanted.value"))
-            AND \(isThere)
-        """
-    /// ``namedAmong`` without the fields.
-    fileprivate static let headsAmong = """
-        SELECT \(head) FROM json_each(?) AS wanted CROSS JOIN \(found)
-        WHERE entry.zone = ? AND entry.name = \(SQLList.text("wanted.value"))
-            AND \(isThere)
-        """
     fileprivate static let pageForward =
         "SELECT \(columns) FROM record WHERE zone = ? AND position > ? ORDER BY position"
     fileprivate static let pageBackward =
@@ -318,4 +296,39 @@ extension StoredRecord {
 extension RecordStamp {
     /// That of no record.
     package static let nobodys = RecordStamp(timestamp: 0, userRecordName: "", deviceID: "")
+}
+
+/// The statements that find records of a zone by their names.
+package struct RecordsByName: Sendable {
+    /// Where indexes are right.
+    package static let found = RecordsByName(in: "record", as: "record")
+    /// Where the index of names may know one whose record is not there: its columns are NULL then.
+    static let alsoMissing = RecordsByName(
+        in: """
+            record AS entry INDEXED BY record_name LEFT JOIN record ON record.zone = entry.zone
+                AND record.position = entry.position AND record.name = entry.name
+            """, as: "entry")
+
+    package let one: String
+    package let all: String
+    /// ``all`` without the fields.
+    package let heads: String
+
+    private init(in tables: String, as entry: String) {
+        // What takes nothing was deleted; a row that claims so and takes something is damaged.
+        let isThere = "(record.deleted IS NOT 1 OR record.size <> 0)"
+        func all(_ columns: String) -> String {
+            """
+            SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN \(tables)
+            WHERE \(entry).zone = ? AND \(entry).name = \(SQLList.text("wanted.value"))
+                AND \(isThere)
+            """
+        }
+        one = """
+            SELECT \(StoredRecord.columns) FROM \(tables)
+            WHERE \(entry).zone = ? AND \(entry).name = ? AND \(isThere)
+            """
+        self.all = all(StoredRecord.columns)
+        heads = all(StoredRecord.head)
+    }
 }

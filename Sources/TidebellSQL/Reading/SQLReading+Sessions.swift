@@ -78,7 +78,7 @@ extension SQLList {
 
 extension Listener {
     /// The condition that a session lasts.
-    private static func lasts(_ session: String, at now: String) -> String {
+    static func lasts(_ session: String, at now: String) -> String {
         """
         EXISTS (
             SELECT 1 FROM web_token CROSS JOIN account ON account.id = web_token.account

@@ -88,20 +88,26 @@ extension StoredUser {
         SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN user ON user.id = wanted.value
         """
 
-    /// A disabled webhook counts too: enabled again it goes on where it stopped.
-    static let reachable = """
-        SELECT \(columns) FROM json_each(?) AS wanted
-            CROSS JOIN user ON user.id = wanted.value
-            CROSS JOIN account ON account.id = user.account
-        WHERE account.disabled = 0 AND (
-            EXISTS (SELECT 1 FROM device WHERE device.user = user.id)
-            OR EXISTS (
-                SELECT 1 FROM webhook
-                WHERE webhook.container = user.container
-                    AND webhook.environment = user.environment
-            )
+    private static let hasWebhook = """
+        EXISTS (
+            SELECT 1 FROM webhook
+            WHERE webhook.container = user.container AND webhook.environment = user.environment
         )
         """
+    private static let enabled = """
+        FROM json_each(?) AS wanted
+            CROSS JOIN user ON user.id = wanted.value
+            CROSS JOIN account ON account.id = user.account
+        WHERE account.disabled = 0
+        """
+    /// A disabled webhook counts too: enabled again it goes on where it stopped.
+    static let reachable = """
+        SELECT \(columns) \(enabled) AND (
+            EXISTS (SELECT 1 FROM device WHERE device.user = user.id) OR \(hasWebhook)
+        )
+        """
+    /// Whoever may be reached by a device, and whether they are by a webhook.
+    static let enabledAndWhetherToldToWebhooks = "SELECT \(columns), \(hasWebhook) \(enabled)"
 
     /// How many columns there are.
     package static let columnCount: Int32 = 6

@@ -54,6 +54,8 @@ package protocol SQLConnection: AnyObject {
     func takeNumbers(_ count: Int, of table: String) throws -> [Int64]
     /// Whether the log of notifications has an index of their IDs.
     var indexesNotificationIDs: Bool { get }
+    /// Whether an index may know a row that its table does not have, as in a damaged file; then both are looked at.
+    var indexesMayMissRows: Bool { get }
     /// Whether the store has a table: a copy of an older version may lack some.
     func hasTable(_ name: String) throws -> Bool
 

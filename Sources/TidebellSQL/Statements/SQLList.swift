@@ -43,7 +43,7 @@ package struct SQLList: Bindable {
     }
 
     /// A list of numbers.
-    init(_ numbers: [Int64]) { columns = [.numbers(numbers)] }
+    package init(_ numbers: [Int64]) { columns = [.numbers(numbers)] }
 
     /// A list of pairs of numbers.
     init(_ rows: [(Int64, Int64)]) {

@@ -30,6 +30,19 @@ extension SQLTransaction {
             """,
             now, account
         )
+        try removeAwaitedUploads(of: account)
+        try noteErased(.devices, try removeDevices(of: account), of: account)
+        try noteErased(.subscriptions, try removeSubscriptions(of: account), of: account)
+        try connection.run("DELETE FROM web_token WHERE account = ?", account)
+        try connection.run("DELETE FROM server_key WHERE account = ?", account)
+        try connection.run("DELETE FROM account_address WHERE account = ?", account)
+        try connection.run("DELETE FROM account_identity WHERE account = ?", account)
+        try connection.run("DELETE FROM device_sign_in WHERE account = ?", account)
+        try connection.run("DELETE FROM account WHERE id = ?", account)
+    }
+
+    /// Removes the devices of a person, with their push tokens; returns how many there were.
+    package func removeDevices(of account: AccountID) throws -> Int {
         let devices: [DeviceKey] = try connection.rows(
             """
             SELECT device.key FROM user CROSS JOIN device ON device.user = user.id
@@ -38,15 +51,7 @@ extension SQLTransaction {
             account
         ) { try $0.value(0) }
         for device in devices { try removeDeviceWithTokens(device) }
-        try removeAwaitedUploads(of: account)
-        try noteErased(.devices, devices.count, of: account)
-        try noteErased(.subscriptions, try removeSubscriptions(of: account), of: account)
-        try connection.run("DELETE FROM web_token WHERE account = ?", account)
-        try connection.run("DELETE FROM server_key WHERE account = ?", account)
-        try connection.run("DELETE FROM account_address WHERE account = ?", account)
-        try connection.run("DELETE FROM account_identity WHERE account = ?", account)
-        try connection.run("DELETE FROM device_sign_in WHERE account = ?", account)
-        try connection.run("DELETE FROM account WHERE id = ?", account)
+        return devices.count
     }
 
     package func setPassword(_ hash: String?, of account: AccountID) throws {

@@ -6,6 +6,24 @@ extension SQLTransaction {
     package func putPushToken(
         _ token: StoredPushToken, notifying device: DeviceKey, in session: SessionID?
     ) throws {
+        try putPushToken(
+            token, notifying: device, in: session,
+            ending: .unlessReceiving(at: token.registeredAt))
+    }
+
+    /// What ends of a token's earlier deliveries to a device.
+    package enum EarlierDelivery: Sendable {
+        /// All where the session has ended in which it was registered.
+        case unlessReceiving(at: Instant)
+        /// What it is, sessions being in another database, where it was looked up.
+        case ended(Bool)
+    }
+
+    /// The same.
+    package func putPushToken(
+        _ token: StoredPushToken, notifying device: DeviceKey, in session: SessionID?,
+        ending earlier: EarlierDelivery
+    ) throws {
         hasQuietChange = true
         try connection.run(
             """
@@ -19,7 +37,12 @@ extension SQLTransaction {
         )
         try takePushToken(token.token, fromOtherAccountsThanOf: device)
         if token.isNative { try takePushToken(token.token, fromOthersThan: device) }
-        try endPushToken(token.token, of: device, unlessReceivingAt: token.registeredAt)
+        switch earlier {
+        case .unlessReceiving(let now):
+            try endPushToken(token.token, of: device, unlessReceivingAt: now)
+        case .ended(true): try endPushToken(token.token, of: device)
+        case .ended(false): break
+        }
         let owner: UserID? = try connection.first("SELECT user FROM device WHERE key = ?", device) {
             try $0.value(0)
         }
@@ -49,6 +72,15 @@ extension SQLTransaction {
             ) RETURNING device
             """,
             now, token, device
+        ) { $0.int(0) }
+        try unqueue(token, for: ended)
+    }
+
+    /// Ends what a token delivers to a device.
+    private func endPushToken(_ token: String, of device: DeviceKey) throws {
+        let ended = try connection.rows(
+            "DELETE FROM push_token_device WHERE token = ? AND device = ? RETURNING device", token,
+            device
         ) { $0.int(0) }
         try unqueue(token, for: ended)
     }

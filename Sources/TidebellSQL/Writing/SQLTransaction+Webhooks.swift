@@ -23,11 +23,16 @@ extension SQLTransaction {
 
     package func removeWebhook(_ id: WebhookID) throws -> Bool {
         hasQuietChange = true
-        try connection.run("DELETE FROM webhook_queue WHERE webhook = ?", id)
+        try removeWebhookQueue(of: id)
         let removed = try connection.rows(
             "DELETE FROM webhook WHERE id = ? RETURNING id", id
         ) { $0.int(0) }
         return !removed.isEmpty
+    }
+
+    /// Takes all users out of a webhook's queue.
+    package func removeWebhookQueue(of id: WebhookID) throws {
+        try connection.run("DELETE FROM webhook_queue WHERE webhook = ?", id)
     }
 
     package func advanceWebhook(
@@ -78,8 +83,6 @@ extension SQLTransaction {
     package func queueForWebhooks(_ notifications: [StoredNotification]) throws {
         // Where there is none, as in most clouds, looking for each user's costs more than this.
         guard !notifications.isEmpty, try hasWebhooks() else { return }
-        var known: Set<UserID> = []
-        let first = notifications.filter { known.insert($0.user).inserted }
         try connection.run(
             """
             INSERT OR IGNORE INTO webhook_queue (webhook, user, delivered, turn)
@@ -91,12 +94,43 @@ extension SQLTransaction {
                 CROSS JOIN webhook ON webhook.container = user.container
                     AND webhook.environment = user.environment
             """,
-            SQLList(first.map { ($0.user.rawValue, $0.sequence.rawValue - 1) })
+            SQLList(beginningsOf: notifications)
         )
+    }
+
+    /// The same where webhooks are in another database.
+    ///
+    /// - Parameter webhooks: Those of the users' container.
+    package func queue(
+        _ notifications: [StoredNotification], for webhooks: [WebhookID]
+    ) throws {
+        guard !notifications.isEmpty else { return }
+        for webhook in webhooks {
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO webhook_queue (webhook, user, delivered, turn)
+                SELECT ?1, wanted.value ->> 0, wanted.value ->> 1, wanted.key + 1 + (
+                    SELECT ifnull(max(queue.turn), 0) FROM webhook_queue AS queue
+                    WHERE queue.webhook = ?1
+                )
+                FROM json_each(?2) AS wanted
+                """,
+                webhook, SQLList(beginningsOf: notifications)
+            )
+        }
     }
 
     package func setWebhook(_ id: WebhookID, disabledBecause reason: String?) throws {
         hasQuietChange = true
         try connection.run("UPDATE webhook SET disabled_reason = ? WHERE id = ?", reason, id)
+    }
+}
+
+extension SQLList {
+    /// The users of notifications, each with the end of its log before the first one.
+    fileprivate init(beginningsOf notifications: [StoredNotification]) {
+        var known: Set<UserID> = []
+        let first = notifications.filter { known.insert($0.user).inserted }
+        self.init(first.map { ($0.user.rawValue, $0.sequence.rawValue - 1) })
     }
 }

@@ -127,6 +127,7 @@ final class Connection: SQLConnection {
     }
 
     var indexesNotificationIDs: Bool { false }
+    var indexesMayMissRows: Bool { true }
 
     func lastNumberExpression(of table: String) -> String {
         "coalesce((SELECT seq FROM sqlite_sequence WHERE name = '\(table)'), 0)"

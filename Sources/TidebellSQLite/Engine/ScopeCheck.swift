@@ -44,7 +44,7 @@ final class ScopeCheck: StepScopes, @unchecked Sendable {
             case .database(let key): try reader.database(key)?.id.rawValue
             case .databaseWithID(let id): id.rawValue
             case .user(let user): user.rawValue
-            case .catalogue, .store, .looking, .batch, .everything: nil
+            case .catalogue, .store, .looking, .batch, .everything, .users: nil
             }
     }
 
@@ -105,8 +105,11 @@ final class ScopeCheck: StepScopes, @unchecked Sendable {
         let name = values.last.flatMap(String.fromDatabaseValue)
         switch (kind, scope) {
         case (_, .batch), (_, .everything), ("store", .store), ("any user", .user),
+            ("any user", .users),
             ("any database", .database), ("any database", .databaseWithID):
             return true
+        case ("user", .users(let users)):
+            return number.map { users.contains(UserID(rawValue: $0)) } ?? false
         case ("catalogue", .catalogue(let container)):
             return name == "\(container.container)\n\(container.environment.rawValue)"
         case ("user", .user), ("account", .account), ("database", .databaseWithID):

@@ -93,7 +93,8 @@ struct CrossingTests {
             try await store.writeInSteps(for: nil) { steps in
                 try steps.write(.user(otto)) { transaction -> StepOutcome<Void, HeldByOthers> in
                     if let held = try HeldByOthers(
-                        clientID: "phone", pushToken: "00ff", besides: otto, in: transaction)
+                        clientID: "phone", pushToken: "00ff", besides: bench.otto,
+                        in: transaction)
                     {
                         return .needs(held)
                     }

@@ -287,7 +287,17 @@ extension World {
     func connect(_ courier: String, _ device: StoredDevice) async throws {
         let token = StoredPushToken(
             token: "token of \(courier)", apnsEnvironment: .development, courier: courier)
-        try await store.write(.everything) { try $0.putPushToken(token, notifying: device.key) }
+        try await store.write(.everything) { transaction throws in
+            // As who registers it does: the others give it up.
+            let user = try #require(try transaction.users([device.user])[device.user])
+            for holder in try transaction.holders(
+                ofClientID: device.clientID, pushToken: token.token, besides: user)
+            {
+                try transaction.giveUp(
+                    clientID: device.clientID, pushToken: token.token, of: holder)
+            }
+            try transaction.putPushToken(token, notifying: device.key)
+        }
     }
 
     /// Asks a courier without waiting.

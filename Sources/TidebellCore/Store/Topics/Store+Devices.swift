@@ -16,7 +16,7 @@ package protocol DeviceReading {
     /// Returns the other users of `user`'s container of whom a device has the client ID, and the
     /// users of other accounts whose devices the push token reaches.
     func holders(
-        ofClientID clientID: String, pushToken token: String?, besides user: UserID
+        ofClientID clientID: String, pushToken token: String?, besides user: StoredUser
     ) throws -> Set<UserID>
 }
 
@@ -24,7 +24,8 @@ package protocol DeviceReading {
 package protocol DeviceWriting: DeviceReading {
     /// Returns the user's device with this client ID, registered at the head of
     /// the log if it is new, and notes that it is in use, to the day. A client ID that was another user's of the same
-    /// container stops being that user's device (SUB-51).
+    /// container stops being that user's device (SUB-51); in an engine whose users are in different parts they have given it up
+    /// first (``HeldByOthers``).
     ///
     /// Of a user with more than `limit` devices, those unused for longest go, with the
     /// push tokens that reached nobody else.
@@ -77,7 +78,8 @@ package struct HeldByOthers: Sendable, Hashable {
 
     /// Creates a value; nil where nobody else has anything of it.
     package init?(
-        clientID: String, pushToken: String?, besides user: UserID, in reader: some DeviceReading
+        clientID: String, pushToken: String?, besides user: StoredUser,
+        in reader: some DeviceReading
     ) throws {
         holders = try reader.holders(ofClientID: clientID, pushToken: pushToken, besides: user)
         guard !holders.isEmpty else { return nil }

@@ -29,8 +29,8 @@ package protocol PushTokenWriting: PushTokenReading {
     /// Inserts or replaces a push token and adds the device to those it reaches.
     ///
     /// A token reaches devices of one account, the one it was put for last (SUB-51), and a
-    /// native one only one device of a container. For each device it starts at the head of
-    /// the log.
+    /// native one only one device of a container; in an engine whose users are in different parts others have given it up first
+    /// (``HeldByOthers``). For each device it starts at the head of the log.
     ///
     /// It reaches the device for as long as `session` lasts. Put again, it keeps its position
     /// where the session it was put in before lasts (at the time of its registration), and

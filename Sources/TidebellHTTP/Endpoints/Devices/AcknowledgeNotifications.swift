@@ -13,23 +13,23 @@ extension AcknowledgeNotifications: Endpoint {
             throw JSONError("expected a cursor of the stream", path: ["cursor"])
         }
         let call = exchange.call
-        let user = try call.requireUser().id
+        let user = try call.requireUser()
         let clientID = try exchange.requireClientID()
         let news = try await exchange.transaction(registering: clientID, of: user) {
             transaction -> NotificationSequence? in
             let device = try transaction.registerDevice(
-                clientID: clientID, user: user, container: call.container,
+                clientID: clientID, user: user.id, container: call.container,
                 atMost: call.limits.devicesPerUser, at: call.now
             )
             // A position beyond the log was never sent, so it cannot be acknowledged.
-            let sequence = min(cursor, try transaction.notificationHead(of: user))
+            let sequence = min(cursor, try transaction.notificationHead(of: user.id))
             try transaction.acknowledge(device.key, upTo: sequence)
             return sequence > device.acknowledged ? sequence : nil
         }
         if let news {
             exchange.cloud.journal.record(
                 Delivery(
-                    notification: news, user: user, clientID: clientID, route: .stream,
+                    notification: news, user: user.id, clientID: clientID, route: .stream,
                     at: exchange.cloud.time.now(), answer: Delivery.acknowledged
                 )
             )

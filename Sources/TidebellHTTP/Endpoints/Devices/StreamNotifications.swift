@@ -58,18 +58,20 @@ extension StreamNotifications: Endpoint {
 
     private static func registerDevice(_ exchange: Exchange) async throws -> Beginning {
         let call = exchange.call
-        let user = try call.requireUser().id
+        let user = try call.requireUser()
         let clientID = try exchange.requireClientID()
         let cursor = try exchange.cursor()
         return try await exchange.transaction(registering: clientID, of: user) { transaction in
             let device = try transaction.registerDevice(
-                clientID: clientID, user: user, container: call.container,
+                clientID: clientID, user: user.id, container: call.container,
                 atMost: call.limits.devicesPerUser, at: call.now
             )
             var start = device.acknowledged
             // A cursor from beyond the log is of another store's.
-            if let cursor, cursor <= (try transaction.notificationHead(of: user)) { start = cursor }
-            let floor = try transaction.notificationFloor(of: user)
+            if let cursor, cursor <= (try transaction.notificationHead(of: user.id)) {
+                start = cursor
+            }
+            let floor = try transaction.notificationFloor(of: user.id)
             return Beginning(device: device, start: start, gapEnd: start < floor ? floor : nil)
         }
     }

@@ -59,7 +59,7 @@ extension Exchange {
         let limit = cloud.limits.pushTokensPerUser
         let newCourier = Secret.make(from: cloud.randomness)
         let (token, courier, gone) = try await transaction(
-            registering: clientID, pushToken: text, of: user.id
+            registering: clientID, pushToken: text, of: user
         ) { transaction in
             let known = try transaction.pushToken(text)
             var token = try make(known)

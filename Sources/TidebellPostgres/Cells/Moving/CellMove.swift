@@ -3,9 +3,10 @@ package import TidebellCore
 package import TidebellPostgresClient
 package import TidebellWire
 
-/// Moves databases from one cell to another while they are in use.
+/// Moves people and databases from one cell to another while they are in use.
 package struct CellMove {
-    /// What moves as one: the private and the shared database of a user, or the public one of a container.
+    /// What moves as one: a user with the private and the shared database, the log of notifications and devices, or the
+    /// public database of a container.
     package struct Subject: Sendable, Hashable {
         /// Nil for the public database.
         package var owner: UserID?
@@ -66,11 +67,11 @@ extension CellMove {
             case .isThere(let name): "it is in cell '\(name)' already"
             case .onItsWay(let name):
                 "a move to cell '\(name)' has begun and not ended; run that once more first, which goes on where it was"
-            case .nothingThere: "there is no such database"
+            case .nothingThere: "there is nothing there to be moved"
             case .isMoving:
                 "something else of this cloud is being moved at this moment; try again when that has ended"
             case .differs(let table):
-                "the rows of the table '\(table)' are not the same after they were copied; the database stays where it "
+                "the rows of the table '\(table)' are not the same after they were copied; it stays where it "
                     + "was, and the same command tries again"
             }
         }
@@ -78,7 +79,7 @@ extension CellMove {
 
     /// What a move did.
     package struct Outcome: Sendable, Hashable {
-        /// Rows that were copied while the database was in use.
+        /// Rows that were copied while it was in use.
         package var followed = 0
         /// Rows that were copied while it was held.
         package var held = 0
@@ -91,7 +92,7 @@ extension CellMove {
         case copied, held, fenced, switched, opened
     }
 
-    /// The most times that what changed meanwhile is copied before the database is held.
+    /// The most times that what changed meanwhile is copied before it is held.
     private static let mostPasses = 5
     /// So few rows are copied while it is held.
     private static let fewRows = 2000
@@ -104,7 +105,7 @@ extension CellMove {
     /// then holds its writes, copies the rest, switches the directory, and lets them go on in the new cell. Sync
     /// tokens, subscriptions and positions stay what they are.
     ///
-    /// One that was interrupted goes on when it is run again. Until the switch the database stays where it was, but that
+    /// One that was interrupted goes on when it is run again. Until the switch it stays where it was, but that
     /// its writes wait from the moment it was held.
     ///
     /// - Parameters:
@@ -112,14 +113,15 @@ extension CellMove {
     ///   - reached: Told of each stage; what it throws ends the move there, as the end of the process would.
     package static func run(
         _ subject: Subject, to name: String, in directory: PostgresAddress,
-        elapsed: () -> Duration, wait: (Duration) -> Void
+        now: () -> Instant, elapsed: () -> Duration, wait: (Duration) -> Void
     ) throws -> Outcome {
-        try run(subject, to: name, in: directory, elapsed: elapsed, wait: wait) { _ in }
+        try run(subject, to: name, in: directory, now: now, elapsed: elapsed, wait: wait) { _ in }
     }
 
     static func run(
         _ subject: Subject, to name: String, in directory: PostgresAddress,
-        elapsed: () -> Duration, wait: (Duration) -> Void, reached: (Stage) throws -> Void
+        now: () -> Instant, elapsed: () -> Duration, wait: (Duration) -> Void,
+        reached: (Stage) throws -> Void
     ) throws -> Outcome {
         let plan = try MovePlan(of: subject, to: name, in: directory)
         defer { plan.close() }
@@ -138,7 +140,9 @@ extension CellMove {
             do {
                 // Those who wait for pushes do not wait for the new cell's passes.
                 let end = elapsed() + longestDrain
-                while try plan.hasPendingChanges(), elapsed() < end { wait(.milliseconds(50)) }
+                while try plan.hasPendingChanges(at: now()), elapsed() < end {
+                    wait(.milliseconds(50))
+                }
                 outcome.held = try plan.copyRest()
             } catch {
                 // Where it was, it goes on.

@@ -46,7 +46,7 @@ struct MovePlan {
         // Also where the directory's connection is lost meanwhile.
         if source != .directory { try Self.beAlone(on: old) }
         if target != .directory { try Self.beAlone(on: new) }
-        guard try begun != nil || !MovedRows.databases(of: subject, on: old).isEmpty else {
+        guard try begun != nil || MovedRows.hasAny(of: subject, on: old) else {
             throw CellMove.Refusal.nothingThere
         }
         guard begun == nil else { return }
@@ -138,17 +138,36 @@ struct MovePlan {
         }
     }
 
-    /// Whether changes of the subject wait to be notified.
-    func hasPendingChanges() throws -> Bool {
+    /// Whether changes of the subject wait to be notified, or somebody delivers to its webhooks and push tokens at this moment.
+    /// What only waits there moves along.
+    func hasPendingChanges(at now: Instant) throws -> Bool {
         var found = false
         try old.rows(
             """
-            SELECT 1 FROM outbox_queue JOIN outbox
-                ON outbox.database = outbox_queue.database AND outbox.id > outbox_queue.done
-            WHERE outbox_queue.database = ANY($1) LIMIT 1
+            SELECT EXISTS (
+                SELECT 1 FROM outbox_queue JOIN outbox
+                    ON outbox.database = outbox_queue.database AND outbox.id > outbox_queue.done
+                WHERE outbox_queue.database = ANY($1)
+            ) OR EXISTS (
+                SELECT 1 FROM webhook_queue JOIN queue_lease
+                    ON queue_lease.queue = convert_to('webhook/' || webhook_queue.webhook, 'UTF8')
+                        AND queue_lease.entry = convert_to(webhook_queue."user"::text, 'UTF8')
+                WHERE webhook_queue."user" = $2 AND holder IS NOT NULL AND vesting_at > $3
+            ) OR EXISTS (
+                SELECT 1 FROM device JOIN push_queue ON push_queue.device = device.key
+                    JOIN queue_lease
+                    ON queue_lease.queue = convert_to('push/', 'UTF8') || push_queue.environment
+                            || convert_to('/', 'UTF8') || push_queue.container
+                        AND queue_lease.entry
+                            = convert_to(push_queue.device || '/', 'UTF8') || push_queue.token
+                WHERE device."user" = $2 AND holder IS NOT NULL AND vesting_at > $3
+            )
             """,
-            [.int64Array(try MovedRows.databases(of: subject, on: old))]
-        ) { _ in found = true }
+            [
+                .int64Array(try MovedRows.databases(of: subject, on: old)),
+                .int64(subject.owner?.rawValue ?? 0), .int64(now.rawValue),
+            ]
+        ) { found = $0.bool(0) }
         return found
     }
 
@@ -166,11 +185,8 @@ struct MovePlan {
         }
         do {
             // A write that began before the hold ends first.
-            for scope in subject.scopes {
-                let key = DatabaseKey(
-                    container: subject.container, scope: scope, owner: subject.owner)
-                old.enqueue(
-                    "SELECT pg_advisory_xact_lock($1)", [.int64(ScopeLocks.key(of: key))])
+            for key in lockKeys {
+                old.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(key)])
             }
             let moved = try MovedRows(of: subject, from: old, to: new, in: target)
             var rows = try moved.copy()
@@ -193,6 +209,16 @@ struct MovePlan {
             old.rollback()
             throw error
         }
+    }
+
+    /// The locks of the scopes of what is moved.
+    private var lockKeys: [Int64] {
+        let databases = subject.scopes.map {
+            ScopeLocks.key(
+                of: DatabaseKey(
+                    container: subject.container, scope: $0, owner: subject.owner))
+        }
+        return databases + (subject.owner.map { [ScopeLocks.key(of: $0)] } ?? [])
     }
 
     /// Whether writers are kept out of the old cell.

@@ -3,12 +3,12 @@ import TidebellCore
 import TidebellPostgresClient
 import TidebellSQL
 
-/// The rows of a subject's databases in two cells, between which they are copied.
+/// The rows of a subject in two cells, between which they are copied: those of its databases, and of a user the log and devices.
 ///
 /// Rows are compared in parts, by checksums, and parts that differ are replaced, so that a second copy costs what changed
 /// since the first. Both sides are in a transaction meanwhile.
 struct MovedRows {
-    /// How the rows of a table are found that are in databases ($1) and zones ($2).
+    /// How the rows of a table are found that are in databases ($1) and zones ($2), or a user's ($3) or their devices' ($4).
     private static let tables: [(name: String, rows: String)] = [
         ("database", "id = ANY($1)"),
         ("zone", "database = ANY($1)"),
@@ -26,8 +26,19 @@ struct MovedRows {
             "field_index_entry",
             "field_index IN (SELECT id FROM field_index WHERE zone = ANY($2))"
         ),
+        ("badge", ofUser), ("application_permission", ofUser), ("user_role", ofUser),
+        ("notification", ofUser), ("device", ofUser), ("push_token_device", ofDevices),
+    ]
+    /// What waits somewhere, which is copied when nobody takes it any more.
+    private static let queues = [
+        ("outbox_queue", "database = ANY($1)"), ("webhook_queue", ofUser),
+        ("push_queue", ofDevices),
     ]
     private static let inZones = "zone = ANY($2)"
+    private static let ofUser = "\"user\" = $3"
+    private static let ofDevices = "device = ANY($4)"
+    /// The tokens of the user's devices, which may be those of others as well.
+    private static let tokens = "token IN (SELECT token FROM push_token_device WHERE \(ofDevices))"
     /// About how many rows of a table are compared together, and the most parts.
     private static let rowsInPart: Int64 = 64
     private static let mostParts: Int64 = 1 << 16
@@ -41,9 +52,10 @@ struct MovedRows {
     private let new: PostgresConnection
     private let target: CellNumber
     private let known: [String: StoreTable]
-    /// The databases and zones in either cell.
+    /// The databases, zones and devices in either cell: what is gone from the old one goes from the new one, too.
     private let databases: [Int64]
     private let zones: [Int64]
+    private let devices: [Int64]
 
     init(
         of subject: CellMove.Subject, from old: PostgresConnection, to new: PostgresConnection,
@@ -55,16 +67,40 @@ struct MovedRows {
         self.new = new
         known = Dictionary(
             uniqueKeysWithValues: try old.storeTables().map { ($0.name, $0) })
-        var (databases, zones): (Set<Int64>, Set<Int64>) = ([], [])
+        var (databases, zones, devices): (Set<Int64>, Set<Int64>, Set<Int64>) = ([], [], [])
         for connection in [old, new] {
             let found = try Self.databases(of: subject, on: connection)
             databases.formUnion(found)
             try connection.rows(
                 "SELECT key FROM zone WHERE database = ANY($1)", [.int64Array(found)]
             ) { zones.insert($0.int(0)) }
+            try connection.rows(
+                "SELECT key FROM device WHERE \"user\" = $1",
+                [.int64(subject.owner?.rawValue ?? 0)]
+            ) { devices.insert($0.int(0)) }
         }
         self.databases = databases.sorted()
         self.zones = zones.sorted()
+        self.devices = devices.sorted()
+    }
+
+    /// Whether a cell has anything of a subject.
+    static func hasAny(of subject: CellMove.Subject, on connection: PostgresConnection) throws
+        -> Bool
+    {
+        if try !databases(of: subject, on: connection).isEmpty { return true }
+        guard let owner = subject.owner else { return false }
+        var found = false
+        try connection.rows(
+            """
+            SELECT EXISTS (SELECT 1 FROM device WHERE "user" = $1)
+                OR EXISTS (SELECT 1 FROM notification WHERE "user" = $1)
+                OR EXISTS (SELECT 1 FROM badge WHERE "user" = $1)
+                OR EXISTS (SELECT 1 FROM user_role WHERE "user" = $1)
+                OR EXISTS (SELECT 1 FROM application_permission WHERE "user" = $1)
+            """, [.int64(owner.rawValue)]
+        ) { found = $0.bool(0) }
+        return found
     }
 
     /// The databases of a subject in a cell.
@@ -79,7 +115,12 @@ struct MovedRows {
         return found
     }
 
-    private var ids: [PostgresValue] { [.int64Array(databases), .int64Array(zones)] }
+    private var ids: [PostgresValue] {
+        [
+            .int64Array(databases), .int64Array(zones), .int64(subject.owner?.rawValue ?? 0),
+            .int64Array(devices),
+        ]
+    }
 
     private func table(_ name: String) throws -> StoreTable {
         guard let table = known[name] else {
@@ -93,6 +134,7 @@ struct MovedRows {
     /// Copies what differs; returns how many rows.
     func copy() throws -> Int {
         try copyUsers()
+        try copyPushTokens()
         return try Self.tables.reduce(0) { try $0 + copy($1.name, where: $1.rows) }
     }
 
@@ -108,7 +150,7 @@ struct MovedRows {
         let count = try parts(of: name, where: rows)
         let parts = try differing(name, where: rows, in: count)
         guard !parts.isEmpty else { return 0 }
-        let wanted = "\(rows) AND \(Self.part(of: table, in: count)) = ANY($3)"
+        let wanted = "\(rows) AND \(Self.part(of: table, in: count)) = ANY($5)"
         let values = ids + [.int64Array(parts)]
         try new.execute("DELETE FROM \"\(name)\" WHERE \(wanted)", values)
         return try old.storeRows(of: table, where: wanted, values) {
@@ -140,8 +182,7 @@ struct MovedRows {
     private func parts(of name: String, where rows: String) throws -> Int64 {
         var count: Int64 = 0
         try old.rows(
-            "SELECT count(*) FROM \"\(name)\" WHERE \(rows) AND $1 IS NOT NULL AND $2 IS NOT NULL",
-            ids
+            "SELECT count(*) FROM \"\(name)\" WHERE \(rows)", ids
         ) {
             count = $0.int(0)
         }
@@ -157,7 +198,7 @@ struct MovedRows {
             "(('x' || substr(md5(ROW(\(key))::text), 1, 8))::bit(32)::bigint & \(parts - 1))"
     }
 
-    /// Brings the rows of users who have something in the databases. The directory has all of them.
+    /// Brings the rows of the user, and of those who have something in the databases. The directory has all of them.
     private func copyUsers() throws {
         let table = try table("user")
         let wanted = """
@@ -167,38 +208,90 @@ struct MovedRows {
                 UNION SELECT "user" FROM share_outsider WHERE zone = ANY($2)
             )
             """
-        _ = try old.storeRows(
-            of: table, where: wanted, ids + [.int64(subject.owner?.rawValue ?? 0)]
-        ) { try new.insert($0, into: table, unlessThere: true) }
+        _ = try old.storeRows(of: table, where: wanted, ids) {
+            try new.insert($0, into: table, unlessThere: true)
+        }
+    }
+
+    /// Brings the push tokens of the user's devices, each of which may be there for somebody else: whoever registered it
+    /// later knows more of it.
+    private func copyPushTokens() throws {
+        let table = try table("push_token")
+        _ = try old.storeRows(of: table, where: Self.tokens, ids) { rows in
+            try new.insert(rows, into: table, unlessThere: true)
+        }
+        var registered: [(token: [UInt8], at: Int64)] = []
+        try old.rows(
+            "SELECT token, registered_at FROM push_token WHERE \(Self.tokens)", ids
+        ) { registered.append((Array($0.bytes(0)), $0.int(1))) }
+        for (token, moment) in registered {
+            new.enqueue(
+                "DELETE FROM push_token WHERE token = $1 AND registered_at < $2",
+                [.bytea(token), .int64(moment)])
+        }
+        _ = try old.storeRows(of: table, where: Self.tokens, ids) { rows in
+            try new.insert(rows, into: table, unlessThere: true)
+        }
     }
 
     // MARK: - What is copied at the end
 
-    /// Copies what is pending, what explains changes, and answers that are kept, while nobody writes; returns how many
-    /// rows.
-    func copyRest() throws -> Int { try copyQueue() + copyMatches() + copyAnswers() }
+    /// Copies what is pending, what explains changes, answers that are kept, and how far the log was cut off, while nobody
+    /// writes; returns how many rows.
+    func copyRest() throws -> Int {
+        for table in CellNumber.steppedTables { try numberBehind(table) }
+        try copyFloor()
+        return try Self.queues.reduce(0) { try $0 + replace($1.0, where: $1.1) }
+            + copyMatches() + copyDeliveries() + copyAnswers()
+    }
 
-    /// Copies the place in the queue, and has the new cell number its entries behind those that were copied.
-    private func copyQueue() throws -> Int {
-        let sequence = CellNumber.outboxSequence
+    /// Has the new cell number rows of a table behind those that were copied.
+    private func numberBehind(_ table: String) throws {
+        let sequence = PostgresSchema.sequence(of: table)
+        // Also where it has given none yet, it will give none before this.
         func lastNumber(_ connection: PostgresConnection) throws -> Int64 {
             var last: Int64 = 0
-            try connection.rows("SELECT \(PostgresSchema.lastNumber(of: sequence))") {
-                last = $0.int(0)
-            }
+            try connection.rows("SELECT last_value FROM \(sequence)") { last = $0.int(0) }
             return last
         }
         let before = try lastNumber(old)
-        if before >= (try lastNumber(new)) {
-            try new.execute(
-                "SELECT setval('\(sequence)', $1)",
-                [.int64(target.outboxNumber(after: before + Self.leap))])
-        }
-        let wanted = "database = ANY($1)"
-        try new.execute("DELETE FROM outbox_queue WHERE \(wanted)", [.int64Array(databases)])
-        let queue = try table("outbox_queue")
-        return try old.storeRows(of: queue, where: wanted, [.int64Array(databases)]) {
-            try new.insert($0, into: queue)
+        guard before >= (try lastNumber(new)) else { return }
+        try new.execute(
+            "SELECT setval('\(sequence)', $1)",
+            [.int64(target.steppedNumber(after: before + Self.leap))])
+    }
+
+    /// How far the user's log was cut off, by their own row or by the cell's.
+    private func copyFloor() throws {
+        guard let owner = subject.owner else { return }
+        var floor: Int64 = 0
+        try old.rows(
+            """
+            SELECT greatest(store.notification_floor, "user".notification_floor)
+            FROM store LEFT JOIN "user" ON "user".id = $1
+            """, [.int64(owner.rawValue)]
+        ) { floor = $0.int(0) }
+        try new.execute(
+            "UPDATE \"user\" SET notification_floor = $2 WHERE id = $1",
+            [.int64(owner.rawValue), .int64(floor)])
+    }
+
+    /// Copies rows as they are.
+    private func replace(_ name: String, where wanted: String) throws -> Int {
+        try new.execute("DELETE FROM \"\(name)\" WHERE \(wanted)", ids)
+        let table = try table(name)
+        return try old.storeRows(of: table, where: wanted, ids) { try new.insert($0, into: table) }
+    }
+
+    /// Copies what is known of pushes to the user, under numbers of the new cell.
+    private func copyDeliveries() throws -> Int {
+        guard let owner = subject.owner else { return 0 }
+        let (wanted, values) = ("\"user\" = $1", [PostgresValue.int64(owner.rawValue)])
+        try new.execute("DELETE FROM delivery WHERE \(wanted)", values)
+        var deliveries = try table("delivery")
+        deliveries.columns.removeAll { $0.name == "number" }
+        return try old.storeRows(of: deliveries, where: wanted, values) {
+            try new.insert($0, into: deliveries)
         }
     }
 
@@ -247,18 +340,37 @@ struct MovedRows {
             try new.rows(sql, ids) { found.append($0.int(0)) }
             numbers[kind] = found
         }
-        try read(.fieldIndex, "SELECT id FROM field_index WHERE zone = ANY($2) AND $1 IS NOT NULL")
-        try read(
-            .subscription,
-            "SELECT serial FROM subscription WHERE database = ANY($1) AND $2 IS NOT NULL")
+        try read(.fieldIndex, "SELECT id FROM field_index WHERE zone = ANY($2)")
+        try read(.subscription, "SELECT serial FROM subscription WHERE database = ANY($1)")
+        try read(.device, "SELECT key FROM device WHERE \(Self.ofUser)")
         return numbers
     }
 
     /// Removes the rows of the old cell, those last by which the others are found.
     func removeOld() throws {
         try remove("told", "change IN (SELECT id FROM outbox WHERE database = ANY($1))")
-        try remove("outbox_queue", "database = ANY($1)")
+        for (name, rows) in Self.queues { try remove(name, rows) }
+        try remove("delivery", Self.ofUser)
+        try removePushTokens()
         for (name, rows) in Self.tables.reversed() { try remove(name, rows) }
+    }
+
+    /// Removes what push tokens delivered to the user's devices, and those that reach nobody else.
+    private func removePushTokens() throws {
+        var tokens: [PostgresValue] = []
+        try old.rows("SELECT token FROM push_token WHERE \(Self.tokens)", ids) {
+            tokens.append(.bytea(Array($0.bytes(0))))
+        }
+        old.enqueue("BEGIN")
+        old.enqueue("DELETE FROM push_token_device WHERE \(Self.ofDevices)", ids)
+        for token in tokens {
+            old.enqueue(
+                """
+                DELETE FROM push_token WHERE token = $1
+                    AND NOT EXISTS (SELECT 1 FROM push_token_device WHERE token = $1)
+                """, [token])
+        }
+        try old.commitOrThrow()
     }
 
     private func remove(_ name: String, _ rows: String) throws {
@@ -270,7 +382,7 @@ struct MovedRows {
                 """
                 DELETE FROM "\(name)" WHERE (\(key)) IN (
                     SELECT \(key) FROM "\(name)"
-                    WHERE \(rows) AND $1 IS NOT NULL AND $2 IS NOT NULL LIMIT \(Self.rowsRemoved)
+                    WHERE \(rows) LIMIT \(Self.rowsRemoved)
                 ) RETURNING 1
                 """, ids
             ) { _ in }

@@ -3,7 +3,7 @@ import TidebellCore
 import TidebellSQL
 import TidebellWire
 
-// What the first cell has alone: accounts and users, schemas, logs of notifications and devices, the store itself.
+// What the first cell has alone: accounts, who is a user of what, schemas, webhooks, the store itself.
 extension CellReading {
     // MARK: Account
 
@@ -57,38 +57,6 @@ extension CellReading {
         try directory.awaitedUploadCount(of: user, at: now)
     }
 
-    // MARK: Badge
-
-    func badges(of users: Set<UserID>) throws -> [UserID: Int] {
-        try directory.badges(of: users)
-    }
-
-    // MARK: Delivery queue
-
-    func queuedDeliveries(in queue: DeliveryQueue, limit: Int) throws -> [DeliveryPointer] {
-        try directory.queuedDeliveries(in: queue, limit: limit)
-    }
-
-    // MARK: Device
-
-    func devices(of user: UserID) throws -> [StoredDevice] {
-        try directory.devices(of: user)
-    }
-
-    func registeredDevices(of user: UserID) throws -> [RegisteredDevice] {
-        try directory.registeredDevices(of: user)
-    }
-
-    func reachableUsers(among users: Set<UserID>) throws -> [UserID: StoredUser] {
-        try directory.reachableUsers(among: users)
-    }
-
-    func holders(
-        ofClientID clientID: String, pushToken token: String?, besides user: UserID
-    ) throws -> Set<UserID> {
-        try directory.holders(ofClientID: clientID, pushToken: token, besides: user)
-    }
-
     // MARK: Erasure
 
     func removedAccounts(limit: Int) throws -> [RemovedAccount] {
@@ -103,93 +71,10 @@ extension CellReading {
         try directory.erased(of: account)
     }
 
-    // MARK: Explanation
-
-    func deliveries(of notification: NotificationSequence, to user: UserID, limit: Int)
-        throws -> [Delivery]
-    {
-        try directory.deliveries(of: notification, to: user, limit: limit)
-    }
-
-    func replacement(
-        of match: NotifiedMatch, in database: DatabaseID, origin client: String?
-    ) throws -> String? {
-        try directory.replacement(of: match, in: database, origin: client)
-    }
-
     // MARK: Field key
 
     func rootKeyID() throws -> String? {
         try directory.rootKeyID()
-    }
-
-    // MARK: Notification history
-
-    func notificationHistory(
-        of user: UserID, after position: NotificationSequence, marks: ReadMarks, limit: Int
-    ) throws -> [HistoryEntry] {
-        try directory.notificationHistory(
-            of: user, after: position, marks: marks, limit: limit)
-    }
-
-    func notificationSequences(
-        _ ids: Set<String>, of user: UserID, after position: NotificationSequence
-    ) throws -> [String: NotificationSequence] {
-        try directory.notificationSequences(ids, of: user, after: position)
-    }
-
-    // MARK: Notification log
-
-    func notifications(
-        for user: UserID, after sequence: NotificationSequence, excludingOrigin client: String?,
-        limit: Int
-    ) throws -> [StoredNotification] {
-        try directory.notifications(
-            for: user, after: sequence, excludingOrigin: client, limit: limit)
-    }
-
-    func notificationPosition(
-        for user: UserID, after sequence: NotificationSequence, excludingOrigin client: String?,
-        newest count: Int
-    ) throws -> NotificationSequence? {
-        try directory.notificationPosition(
-            for: user, after: sequence, excludingOrigin: client, newest: count)
-    }
-
-    func newestNotifications(of users: Set<UserID>) throws -> [UserID: NotificationSequence] {
-        try directory.newestNotifications(of: users)
-    }
-
-    func notificationHead(of user: UserID) throws -> NotificationSequence {
-        try directory.notificationHead(of: user)
-    }
-
-    func notificationFloor(of user: UserID) throws -> NotificationSequence {
-        try directory.notificationFloor(of: user)
-    }
-
-    func usersWithNotifications(moreThan count: Int, limit: Int) throws -> [UserID] {
-        try directory.usersWithNotifications(moreThan: count, limit: limit)
-    }
-
-    // MARK: Push token
-
-    func pushToken(_ token: String) throws -> StoredPushToken? {
-        try directory.pushToken(token)
-    }
-
-    func pushToken(courier: String, at now: Instant) throws -> (
-        token: StoredPushToken, devices: [StoredDevice]
-    )? {
-        try directory.pushToken(courier: courier, at: now)
-    }
-
-    func devicesWithTokens(of users: Set<UserID>, at now: Instant) throws -> [DeviceTokens] {
-        try directory.devicesWithTokens(of: users, at: now)
-    }
-
-    func pushTarget(_ key: PushTargetKey, at now: Instant) throws -> PushTarget? {
-        try directory.pushTarget(key, at: now)
     }
 
     // MARK: Root key
@@ -288,10 +173,6 @@ extension CellReading {
         try directory.end(of: session, at: now)
     }
 
-    func listening(among listeners: Set<Listener>, at now: Instant) throws -> Set<Listener> {
-        try directory.listening(among: listeners, at: now)
-    }
-
     // MARK: Sign in
 
     func deviceSignIn(hash: [UInt8]) throws -> StoredDeviceSignIn? {
@@ -340,22 +221,6 @@ extension CellReading {
         try directory.users(of: account, limit: limit)
     }
 
-    func permission(_ permission: ApplicationPermission, of user: UserID) throws
-        -> PermissionAnswer?
-    {
-        try directory.permission(permission, of: user)
-    }
-
-    func roles(of user: UserID) throws -> Set<String> {
-        try directory.roles(of: user)
-    }
-
-    func users(withRole role: String, in container: ContainerKey, limit: Int) throws
-        -> [StoredUser]
-    {
-        try directory.users(withRole: role, in: container, limit: limit)
-    }
-
     // MARK: Webhook
 
     func webhooks() throws -> [StoredWebhook] {
@@ -366,7 +231,4 @@ extension CellReading {
         try directory.webhook(id)
     }
 
-    func webhookCursor(_ id: WebhookID, of user: UserID) throws -> NotificationSequence? {
-        try directory.webhookCursor(id, of: user)
-    }
 }

@@ -10,7 +10,7 @@ extension CellReading {
     /// What is on its way is in two cells: it counts where it is known to be.
     ///
     /// - Parameter place: The cell in which an entry is.
-    private func merged<Entry>(
+    func merged<Entry>(
         limit: Int, by precedes: (Entry, Entry) -> Bool, in place: (Entry) -> CellNumber,
         _ read: (any SQLReading) throws -> [Entry]
     ) throws -> [Entry] {
@@ -24,7 +24,7 @@ extension CellReading {
     }
 
     /// Reads on in one cell after the other, as long as there is room.
-    private func concatenated<Entry>(
+    func concatenated<Entry>(
         limit: Int, in place: ((Entry) -> CellNumber)? = nil,
         _ read: (any SQLReading, _ left: Int) throws -> [Entry]
     ) throws -> [Entry] {

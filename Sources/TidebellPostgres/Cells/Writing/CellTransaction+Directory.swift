@@ -57,43 +57,6 @@ extension CellTransaction {
         try write(in: .directory) { try $0.replaceAsset(by: asset) }
     }
 
-    // MARK: Badge
-
-    func putBadges(_ badges: [UserID: Int]) throws {
-        try write(in: .directory) { try $0.putBadges(badges) }
-    }
-
-    // MARK: Device
-
-    func registerDevice(
-        clientID: String, user: UserID, container: ContainerKey, atMost limit: Int, at now: Instant
-    ) throws -> StoredDevice {
-        try write(in: .directory) {
-            try $0.registerDevice(
-                clientID: clientID, user: user, container: container, atMost: limit, at: now)
-        }
-    }
-
-    func acknowledge(_ device: DeviceKey, upTo sequence: NotificationSequence) throws {
-        try write(in: .directory) { try $0.acknowledge(device, upTo: sequence) }
-    }
-
-    func markDevicesSeen(_ devices: [DeviceKey], at now: Instant) throws {
-        try write(in: .directory) { try $0.markDevicesSeen(devices, at: now) }
-    }
-
-    func removeDevice(clientID: String, of user: UserID) throws {
-        try write(in: .directory) { try $0.removeDevice(clientID: clientID, of: user) }
-    }
-
-    func giveUp(clientID: String, pushToken token: String?, of user: UserID) throws {
-        try write(in: .directory) { try $0.giveUp(clientID: clientID, pushToken: token, of: user) }
-    }
-
-    func removeDevices(unseenSince moment: Instant, limit: Int) throws -> Int {
-        try write(in: .directory) { try $0.removeDevices(unseenSince: moment, limit: limit) }
-    }
-
     // MARK: Erasure
 
     func beginErasing(_ account: AccountID, _ erasure: RemovedAccount.Erasure) throws {
@@ -110,76 +73,6 @@ extension CellTransaction {
 
     func endErasing(_ account: AccountID) throws {
         try write(in: .directory) { try $0.endErasing(account) }
-    }
-
-    // MARK: Explanation
-
-    func appendDeliveries(_ deliveries: [Delivery]) throws {
-        try write(in: .directory) { try $0.appendDeliveries(deliveries) }
-    }
-
-    // MARK: Notification history
-
-    func markNotificationsRead(_ sequences: Set<NotificationSequence>, of user: UserID)
-        throws
-    {
-        try write(in: .directory) { try $0.markNotificationsRead(sequences, of: user) }
-    }
-
-    func markReadMarksReported(_ positions: Set<NotificationSequence>, of user: UserID)
-        throws
-    {
-        try write(in: .directory) { try $0.markReadMarksReported(positions, of: user) }
-    }
-
-    // MARK: Notification log
-
-    func appendNotifications(
-        _ notifications: [StoredNotification], unlessAfter ends: [UserID: NotificationSequence]
-    ) throws -> [StoredNotification] {
-        try write(in: .directory) { try $0.appendNotifications(notifications, unlessAfter: ends) }
-    }
-
-    func removeNotifications(createdBefore moment: Instant, limit: Int) throws -> Int {
-        try write(in: .directory) {
-            try $0.removeNotifications(createdBefore: moment, limit: limit)
-        }
-    }
-
-    func trimNotifications(of user: UserID, to count: Int, limit: Int) throws -> Int {
-        try write(in: .directory) { try $0.trimNotifications(of: user, to: count, limit: limit) }
-    }
-
-    // MARK: Push token
-
-    func putPushToken(
-        _ token: StoredPushToken, notifying device: DeviceKey, in session: SessionID?
-    ) throws {
-        try write(in: .directory) { try $0.putPushToken(token, notifying: device, in: session) }
-    }
-
-    func acknowledge(
-        courierToken token: String, of user: UserID, upTo sequence: NotificationSequence
-    ) throws {
-        try write(in: .directory) {
-            try $0.acknowledge(courierToken: token, of: user, upTo: sequence)
-        }
-    }
-
-    func movePushTargets(_ cursors: [PushTargetKey: NotificationSequence]) throws {
-        try write(in: .directory) { try $0.movePushTargets(cursors) }
-    }
-
-    func withdrawPushTarget(_ key: PushTargetKey, at now: Instant) throws {
-        try write(in: .directory) { try $0.withdrawPushTarget(key, at: now) }
-    }
-
-    func removePushToken(_ token: String, registeredUpTo moment: Instant) throws -> Bool {
-        try write(in: .directory) { try $0.removePushToken(token, registeredUpTo: moment) }
-    }
-
-    func trimPushTokens(of user: UserID, to limit: Int) throws -> Int {
-        try write(in: .directory) { try $0.trimPushTokens(of: user, to: limit) }
     }
 
     // MARK: Root key
@@ -312,18 +205,6 @@ extension CellTransaction {
         try write(in: .directory) { try $0.removeToken(hash: hash, kind) }
     }
 
-    // MARK: User
-
-    func setPermission(
-        _ permission: ApplicationPermission, of user: UserID, to answer: PermissionAnswer?
-    ) throws {
-        try write(in: .directory) { try $0.setPermission(permission, of: user, to: answer) }
-    }
-
-    func setRole(_ role: String, of user: UserID, isGiven: Bool) throws {
-        try write(in: .directory) { try $0.setRole(role, of: user, isGiven: isGiven) }
-    }
-
     // MARK: Webhook
 
     func createWebhook(
@@ -332,16 +213,6 @@ extension CellTransaction {
         try write(in: .directory) {
             try $0.createWebhook(for: container, url: url, secret: secret, at: now)
         }
-    }
-
-    func removeWebhook(_ id: WebhookID) throws -> Bool {
-        try write(in: .directory) { try $0.removeWebhook(id) }
-    }
-
-    func advanceWebhook(_ id: WebhookID, to cursors: [UserID: NotificationSequence]) throws
-        -> Set<UserID>
-    {
-        try write(in: .directory) { try $0.advanceWebhook(id, to: cursors) }
     }
 
     func setWebhook(_ id: WebhookID, disabledBecause reason: String?) throws {

@@ -18,9 +18,10 @@ extension CellTransaction {
         }
     }
 
-    /// Writes something of users in a cell, which has the rows of those who have something there: who owns a database,
-    /// subscribed to one or was let into a zone. What they say never changes.
-    private func write<Result>(
+    /// Writes something of users in a cell, which has the rows of those who have something there: whose cell it is, who
+    /// subscribed to one of its databases or was let into a zone. What they say never changes, but for how far a log was cut
+    /// off, which counts in the user's own cell.
+    func write<Result>(
         in cell: CellNumber, bringing users: Set<UserID>,
         _ body: (SQLTransaction) throws -> Result
     ) throws -> Result {
@@ -56,13 +57,15 @@ extension CellTransaction {
     }
 
     func removeAccount(_ account: AccountID, at now: Instant) throws {
-        var subscriptions = 0
+        var (devices, subscriptions) = (0, 0)
         for cell in cells.numbers where cell != home {
-            subscriptions += try write(in: cell) {
-                try $0.removeSubscriptions(of: account)
+            try write(in: cell) {
+                devices += try $0.removeDevices(of: account)
+                subscriptions += try $0.removeSubscriptions(of: account)
             }
         }
         try own.removeAccount(account, at: now)
+        try own.noteErased(.devices, devices, of: account)
         try own.noteErased(.subscriptions, subscriptions, of: account)
     }
 

@@ -5,9 +5,9 @@ import TidebellSQL
 /// The transaction of one step, in the cell of its scope: what it reads elsewhere it reads in snapshots of other
 /// cells.
 ///
-/// A step of `store`, `batch` or `everything` is one of the directory's. In other cells it has transactions, too, which are committed
-/// before its own, one after the other: nothing in a batch needs another part of it, and what is of everything is bounded
-/// and may come again.
+/// A step of `store`, `catalogue`, `batch` or `everything` is one of the directory's. In other cells it has transactions, too, which
+/// are committed before its own, one after the other: nothing in a batch needs another part of it, and what is of everything is
+/// bounded and may come again.
 final class CellTransaction: CellReading, StoreTransaction {
     private let readers: CellReaders
     private var held: [CellNumber: HeldTransaction] = [:]
@@ -23,7 +23,7 @@ final class CellTransaction: CellReading, StoreTransaction {
         self.own = own
         self.home = home
         self.scope = scope
-        readers = CellReaders(cells, in: home, own, .short)
+        readers = CellReaders(cells, in: home, own)
     }
 
     func reader(in cell: CellNumber) throws -> any SQLReading {
@@ -46,15 +46,22 @@ final class CellTransaction: CellReading, StoreTransaction {
     /// The transaction of a cell.
     private func transaction(in cell: CellNumber) throws -> SQLTransaction {
         if cell == home { return own }
-        guard [.batch, .everything, .store].contains(scope) else {
-            throw own.missing("what cell \(cell.rawValue) has")
-        }
+        guard isWide else { throw own.missing("what cell \(cell.rawValue) has") }
         if let known = held[cell] { return known.transaction }
         // Has the locks of the step in the directory, by which it is the only one.
         if held.isEmpty { _ = try own.connection.first("SELECT 1") { $0.int(0) } }
         let begun = try HeldTransaction(in: cells.store(of: cell))
         held[cell] = begun
         return begun.transaction
+    }
+
+    /// Whether the step may write in other cells than its own: what is of the whole cloud, or of a container, whose
+    /// webhooks have queues in all of them.
+    var isWide: Bool {
+        switch scope {
+        case .batch, .everything, .store, .catalogue: true
+        case .account, .database, .databaseWithID, .user, .users, .looking: false
+        }
     }
 
     /// Writes in a cell.

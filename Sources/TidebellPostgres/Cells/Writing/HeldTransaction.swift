@@ -5,8 +5,9 @@ import TidebellSQL
 
 /// A transaction of another cell, which its lane holds open while a step of the directory works on it.
 ///
-/// Only steps of `store`, `batch` and `everything` have some, of which there is one at a time in a cloud: they hold locks of
-/// the directory that keep the others out. So none waits for another's.
+/// Only steps of `store`, `catalogue`, `batch` and `everything` have some. Those of `batch` and `everything` are alone: they hold the
+/// directory's lock. The others go from cell to cell in the order of their numbers, as whoever moves something does, so that
+/// none waits for another's.
 ///
 /// `@unchecked Sendable`: the lane waits while the step's thread uses the transaction.
 final class HeldTransaction: @unchecked Sendable {
