@@ -109,6 +109,7 @@ struct CellCommand: AsyncParsableCommand {
                     )
                 }
             }
+            if cells.contains(where: { $0.problem != nil }) { throw ExitCode.failure }
         }
     }
 
@@ -158,8 +159,8 @@ struct CellCommand: AsyncParsableCommand {
                     }
                     printLine(
                         """
-                        Moved \(what) to cell '\(cell)': \(counted(outcome.followed, "row")) in use, \
-                        \(counted(outcome.held, "row")) while writes waited for \
+                        Moved \(what) to cell '\(cell)': \(counted(outcome.followed, "row")) while it was in use, and \
+                        \(counted(outcome.held, "row")) at the end, when its writes waited for \
                         \(outcome.pause.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))).
                         """)
                 }
@@ -167,7 +168,8 @@ struct CellCommand: AsyncParsableCommand {
             }
             guard moved > 0 else {
                 throw OperatorError(
-                    "There is nothing to move: there is no user '\(user ?? "")' there.")
+                    "There is nothing to move: there is no user '\(user ?? "")', or nothing of theirs there."
+                )
             }
         }
     }

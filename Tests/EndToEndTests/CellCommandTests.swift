@@ -104,6 +104,10 @@ struct CellCommandTests {
         #expect(
             try await refusal(["cell", "change", "north", "--takes-new"], by: cloud)
                 .contains("There is no cell named 'north'"))
+        _ = try await cloud.run(["cell", "change", "directory", "--no-takes-new"])
+        #expect(
+            try await refusal(["cell", "change", "east", "--no-takes-new"], by: cloud)
+                .contains("Cell 'east' is the only one to which new users and containers come"))
         // A server is started with the directory's address.
         var other = cloud
         other.environment["TIDEBELL_STORE"] = east

@@ -17,6 +17,7 @@ package enum CellDirectory {
         case tooMany
         case isNoDirectory(place: String)
         case unknown(String)
+        case onlyOneThatTakesNew(String)
 
         package var description: String {
             switch self {
@@ -34,6 +35,8 @@ package enum CellDirectory {
             case .isNoDirectory(let place):
                 "the database at \(place) is a cell itself; give the address that servers are started with"
             case .unknown(let name): "there is no cell named '\(name)'"
+            case .onlyOneThatTakesNew(let name):
+                "cell '\(name)' is the only one to which new users and containers come; have another one take them first"
             }
         }
     }
@@ -166,8 +169,10 @@ package enum CellDirectory {
     ) throws {
         let connection = try PostgresConnection(directory)
         defer { connection.close() }
-        guard try cells(on: connection).contains(where: { $0.name == name }) else {
-            throw Refusal.unknown(name)
+        let cells = try cells(on: connection)
+        guard cells.contains(where: { $0.name == name }) else { throw Refusal.unknown(name) }
+        guard takesNew || cells.contains(where: { $0.takesNew && $0.name != name }) else {
+            throw Refusal.onlyOneThatTakesNew(name)
         }
         try connection.execute(
             "UPDATE cell SET takes_new = $1 WHERE name = $2",

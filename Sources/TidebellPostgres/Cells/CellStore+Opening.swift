@@ -20,7 +20,12 @@ extension CellStore {
             var stores = [CellNumber.directory: directory]
             for cell in listed {
                 guard let text = cell.address else { continue }
-                let store = try opening(PostgresAddress(text), cell.number)
+                let store: PostgresStore
+                do {
+                    store = try opening(PostgresAddress(text), cell.number)
+                } catch .unreachable(let reason) {
+                    throw StoreOpenError.unreachable(reason: "cell '\(cell.name)': \(reason)")
+                }
                 stores[cell.number] = store
                 guard store.identity == directory.identity else {
                     throw StoreOpenError.unreachable(

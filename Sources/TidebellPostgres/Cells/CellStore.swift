@@ -302,7 +302,13 @@ package final class CellStore: OpenedStore {
 }
 
 /// What a step is about is on its way to another cell, or came there a moment ago.
-struct IsMoving: Error {
+struct IsMoving: Error, CustomStringConvertible {
+    /// What an operator gets.
+    var description: String {
+        "something of this cloud is being moved to another cell; if that was interrupted, `tidebell cell list` prints the command "
+            + "that goes on with it"
+    }
+
     /// What a client gets that has waited long enough.
     var error: WireError {
         WireError(
