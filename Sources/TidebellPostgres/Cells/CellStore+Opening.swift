@@ -20,10 +20,12 @@ extension CellStore {
             var stores = [CellNumber.directory: directory]
             for cell in listed {
                 guard let text = cell.address else { continue }
+                let address = try PostgresAddress(text)
                 let store: PostgresStore
-                do {
-                    store = try opening(PostgresAddress(text), cell.number)
-                } catch .unreachable(let reason) {
+                do throws(StoreOpenError) {
+                    store = try opening(address, cell.number)
+                } catch {
+                    guard case .unreachable(let reason) = error else { throw error }
                     throw StoreOpenError.unreachable(reason: "cell '\(cell.name)': \(reason)")
                 }
                 stores[cell.number] = store
