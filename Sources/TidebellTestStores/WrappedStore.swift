@@ -17,6 +17,8 @@ extension WrappedStore {
         try await base.writeInSteps(for: caller, about: scope, durability: durability, body)
     }
 
+    package func parts(of users: Set<UserID>) -> [Set<UserID>] { base.parts(of: users) }
+
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {

@@ -11,6 +11,7 @@ extension WebhookRouteTests {
         try await World.run { world in
             let webhook = try await world.webhook()
             let pushed = try await world.push(toOneEach: (0..<20).map(String.init))
+            let parts = world.store.parts(of: Set(pushed.map(\.user))).count
             let store = WatchedStore(world.store)
             store.hold()
             try await world.running(store: store, { $0.window = 4 }) { _ in
@@ -20,7 +21,8 @@ extension WebhookRouteTests {
                 store.release()
                 for push in pushed { try await world.waitUntilDelivered(webhook, push) }
             }
-            #expect(store.writes == 2)
+            // In an engine of several parts, each has its own.
+            #expect((2...2 * parts).contains(store.writes))
             #expect(Set(world.receiver.arrived).count == 20 && world.receiver.mostUnderWay <= 4)
         }
     }
