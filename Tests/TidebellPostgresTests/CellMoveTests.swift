@@ -348,12 +348,35 @@ struct CellMoveTests {
         let key = DatabaseKey(container: .notes, scope: .private, owner: other.id)
         _ = try await cloud.store.write(.database(key)) { try $0.makeDatabase(key) }
         #expect(try cloud.places() == ["directory": 0, "east": 1, "west": 1])
+        let (anna, ben) = (cloud.user.id, other.id)
+        let lasting = SessionID(rawValue: "lasting")
+        try await cloud.store.write(.account(cloud.user.account)) {
+            try $0.putWebToken(
+                StoredWebToken(
+                    account: cloud.user.account, expiresAt: .noon.advanced(by: .seconds(60)),
+                    session: lasting), hash: [1])
+        }
+        let device = try await cloud.store.write(.user(anna)) {
+            try $0.registerDevice(clientID: "phone", user: anna, container: .notes, at: .noon).key
+        }
         try PostgresEngine.drop(cell: "east", of: cloud.address)
         await #expect(throws: StoreUnavailable.self) { try await cloud.names() }
         await #expect(throws: StoreUnavailable.self) { try await cloud.save(["lost"]) }
         let database = try await cloud.store.write(.database(key)) { try $0.database(key) }
         #expect(try await cloud.store.read { try $0.database(key) } == database)
         #expect(try await cloud.store.read { try $0.accountNames() } == ["anna", "ben"])
+        // What sessions say of streams counts, though their devices cannot be asked for.
+        let streams: Set<Listener> = [
+            .stream(device, lasting), .stream(device, SessionID(rawValue: "ended")),
+        ]
+        #expect(
+            try await cloud.store.read { try $0.listening(among: streams, at: .noon) }
+                == [.stream(device, lasting)])
+        let written = await cloud.store.write(ofEach: [anna, ben]) { users, transaction in
+            try transaction.putBadges(Dictionary(uniqueKeysWithValues: users.map { ($0, 1) }))
+        }
+        #expect(Set(written.failed.keys) == [anna] && written.done.count == 1)
+        #expect(try await cloud.store.read { try $0.badges(of: [ben]) } == [ben: 1])
         try await cloud.store.close()
     }
 }
