@@ -265,7 +265,7 @@ let package = Package(
                 "TidebellScheduling", "TidebellTesting", "tidebell",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Benchmarks", exclude: ["README.md", "run", "QueueSimulation"],
+            path: "Benchmarks", exclude: ["README.md", "run", "Counts", "QueueSimulation"],
             swiftSettings: strict
         ),
         // A thousand nodes that share a queue, on a clock that stands between events.
