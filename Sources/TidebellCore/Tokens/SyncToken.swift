@@ -114,7 +114,12 @@ extension Call {
         hash.combine(storeIdentity)
         hash.combine(UInt64(bitPattern: database.owner?.rawValue ?? 0))
         let container = database.container
-        hash.combine("\(container.environment)/\(database.scope)/\(container.container)".utf8)
+        // Piece by piece: a string of them would look the names of the cases up by reflection.
+        hash.combine(container.environment.rawValue.utf8)
+        hash.combine("/".utf8)
+        hash.combine(database.scope.rawValue.utf8)
+        hash.combine("/".utf8)
+        hash.combine(container.container.utf8)
         return hash.value
     }
 

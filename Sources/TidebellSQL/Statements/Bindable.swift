@@ -56,7 +56,10 @@ extension [UInt8]: Bindable {
 
 extension Optional: Bindable where Wrapped: Bindable {
     package static var sqlType: SQLType { Wrapped.sqlType }
-    package var sqlValue: SQLValue { map(\.sqlValue) ?? .null(Self.sqlType) }
+    package var sqlValue: SQLValue {
+        // Not by a key path, which is made anew each time where its type is generic.
+        if let self { self.sqlValue } else { .null(Self.sqlType) }
+    }
 }
 
 /// A JSON text, as it is stored.
