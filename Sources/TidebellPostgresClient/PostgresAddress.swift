@@ -28,13 +28,15 @@ package struct PostgresAddress: Sendable, Hashable {
     /// How a session runs, whatever the defaults of its role and database: no time-out ends it while it
     /// is idle, the server gives up a silent client, too, and its warnings arrive. And statements use the indexes that
     /// there are for them: they are planned once, often while the tables are empty, where reading all of a table seems
-    /// cheapest, and that plan would stay.
+    /// cheapest, and that plan would stay. Once, also where the server would plan a list anew each time, since it takes one
+    /// for longer than most are.
     private static let sessionOptions = [
         "client_min_messages=warning", "idle_session_timeout=0",
         "idle_in_transaction_session_timeout=0", "tcp_keepalives_idle=30",
         "tcp_keepalives_interval=10", "tcp_keepalives_count=3", "tcp_user_timeout=60000",
         "client_connection_check_interval=10000",
         "enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "jit=off",
+        "plan_cache_mode=force_generic_plan",
     ].map { "-c \($0)" }.joined(separator: " ")
 
     /// The text as given; it may hold a password.

@@ -31,6 +31,7 @@ extension PostgresConnection {
         }
         let statement = AskedStatement(
             sql: sql, prepared: (key, name), row: row, count: count, answer: answer)
+        trips?.note(sent: sql)
         sent(isSent, .statement(statement), parameters.byteCount)
     }
 

@@ -111,6 +111,46 @@ struct WriterTests {
         try await store.close()
     }
 
+    @Test(
+        "A write whose last statement fails, for which nobody waits before the next one, fails alone",
+        arguments: [
+            // A row that is there, which the next attempt may find gone, and what fails however often it is tried.
+            "INSERT INTO store (id, identity) VALUES (1, 1)", "UPDATE store SET identity = 1 / 0",
+        ])
+    func failsLate(statement: String) async throws {
+        let store = try Self.open(PostgresEngine.makeDatabase())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                group.addTask { try await Self.add("user \(number)", to: store) }
+                group.addTask {
+                    await #expect(throws: (any Error).self) {
+                        try await store.write(.store) { transaction in
+                            try (transaction as? SQLTransaction)?.connection.run(statement)
+                        }
+                    }
+                }
+                group.addTask {
+                    try await store.write(Self.scope(number % 3)) { transaction in
+                        try transaction.addRecordTypes(
+                            ["Type\(number)": StoredRecordType()],
+                            in: ContainerKey(container: "c\(number % 3)", environment: .development)
+                        )
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await store.read { try $0.accountNames() }.count == 20)
+        let types = try await store.read { reader in
+            try (0..<3).flatMap {
+                try reader.recordTypeNames(
+                    in: ContainerKey(container: "c\($0)", environment: .development), limit: 20)
+            }
+        }
+        #expect(Set(types) == Set((0..<20).map { "Type\($0)" }))
+        try await store.close()
+    }
+
     private static func scope(_ number: Int) -> StoreScope {
         .catalogue(ContainerKey(container: "c\(number)", environment: .development))
     }

@@ -56,9 +56,13 @@ final class ScopeLocks: StepScopes {
         guard !wanted.isEmpty else { return }
         // What an earlier write of the transaction read without the lock may have changed since.
         reader.connection.memory?.forget()
-        connection.enqueue(
-            "SELECT pg_advisory_xact_lock(key) FROM unnest($1) AS key", [.int64Array(wanted)])
+        connection.enqueue(Self.locking, [.int64Array(wanted)])
     }
+
+    private static let locking = "SELECT pg_advisory_xact_lock(key) FROM unnest($1) AS key"
+
+    /// Whether a statement takes the locks of a scope, which it does before anything else of its step.
+    static func isLock(_ sql: String?) -> Bool { sql == locking }
 
     func end() {}
 

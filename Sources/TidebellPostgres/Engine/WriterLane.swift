@@ -17,6 +17,9 @@ struct UnsettledCommit: Error, CustomStringConvertible {
 /// A lane but the first has no connection, and others may.
 private struct LaneUnusable: Error {}
 
+/// A statement failed that may be of the write before, whose outcome was not waited for.
+private struct MayBeOfTheOneBefore: Error {}
+
 /// There is no connection to write on, and nothing was begun.
 private struct Unreachable: Error {
     var cause: any Error
@@ -25,7 +28,9 @@ private struct Unreachable: Error {
 /// Runs the writes of one lane in transactions that those who wait share, on one connection.
 ///
 /// Like that of SQLite: nobody waits for company, callers take turns, and each write fails alone,
-/// here always in a savepoint, which is sent with the statement behind it and costs no round trip.
+/// here always in a savepoint, which is sent with the statement behind it and costs no round trip. What a write sends
+/// last is waited for together with what the next one reads first, or with the commit: should it fail, which is rare, all of the
+/// transaction run once more, and each is waited for.
 final class WriterLane: @unchecked Sendable {
     // Sendable: what can change is touched on the queue only.
 
@@ -94,9 +99,10 @@ final class WriterLane: @unchecked Sendable {
                 attempts = again.isPostponed ? 1 : attempts + 1
                 // Nobody waits for the company of one that holds up all others.
                 let holdsStore = again.needsStore || again.writes[0].topic == .everything
+                let isLast = attempts == PostgresWrites.mostAttempts
                 again = commit(
-                    again.writes, takesMore: attempts == 1 && !holdsStore,
-                    isLast: attempts == PostgresWrites.mostAttempts, alone: holdsStore)
+                    again.writes, Running(waitsForEach: again.waitsForEach || isLast),
+                    takesMore: attempts == 1 && !holdsStore, isLast: isLast, alone: holdsStore)
                 common.waiting.endUnderWay(in: number, but: again.writes)
             }
         }
@@ -106,6 +112,10 @@ final class WriterLane: @unchecked Sendable {
     private struct Running {
         /// What waits for its commit.
         var done: [any WaitingWrite] = []
+        /// Whether each is waited for before the next one begins.
+        var waitsForEach: Bool
+        /// How many round trips there had been when the last one was sent that was not waited for.
+        var unwaited: Int?
         var signalsOutbox = false
         var endsAccess = false
         var leavesUnsettled = false
@@ -119,6 +129,8 @@ final class WriterLane: @unchecked Sendable {
         var isPostponed = false
         /// Whether the first of them needs the store's lock alone.
         var needsStore = false
+        /// Whether each is to be waited for, since it is not known which of them failed.
+        var waitsForEach = false
     }
 
     /// Runs writes in one transaction, and as many of those that wait as it has time for, and finishes
@@ -129,11 +141,11 @@ final class WriterLane: @unchecked Sendable {
     ///
     /// - Parameter alone: Whether the first has the lock of the whole store.
     private func commit(
-        _ writes: [any WaitingWrite], takesMore: Bool, isLast: Bool, alone: Bool
+        _ writes: [any WaitingWrite], _ begun: Running, takesMore: Bool, isLast: Bool, alone: Bool
     ) -> Rerun {
         var rest = writes[...]
         var again = Rerun()
-        var running = Running()
+        var running = begun
         do {
             let connection = try usableConnection()
             let scopes = ScopeLocks(connection)
@@ -175,8 +187,14 @@ final class WriterLane: @unchecked Sendable {
                 leave(others)
                 return Rerun()
             }
+            if error is MayBeOfTheOneBefore {
+                return Rerun(
+                    writes: running.done + others, needsStore: alone, waitsForEach: true)
+            }
             if !isLast, Self.isConflict(error) || Self.mayPass(error) {
-                return Rerun(writes: running.done + others, needsStore: alone)
+                return Rerun(
+                    writes: running.done + others, needsStore: alone,
+                    waitsForEach: running.waitsForEach)
             }
             // Whoever was not in that transaction is not concerned.
             let isUnsettled = error is UnsettledCommit
@@ -206,6 +224,8 @@ final class WriterLane: @unchecked Sendable {
         _ isLast: Bool
     ) throws -> (any Error)? {
         statements.forgetFailure()
+        let followsUnwaited = running.unwaited == connection.roundTrips
+        let firstWait = connection.roundTrips + 1
         connection.enqueue("SAVEPOINT write")
         let transaction = SQLTransaction(statements, leases: common.leases, scopes: scopes)
         do {
@@ -213,14 +233,21 @@ final class WriterLane: @unchecked Sendable {
             if let failure = statements.failure { throw failure }
             if scopes.wantsStore { throw NeedsStore() }
             connection.enqueue("RELEASE SAVEPOINT write")
-            // A write that waits for a deferred error would fail the others. And while it waits, others come that
-            // share its commit.
-            try connection.sync()
+            if running.waitsForEach { try connection.sync() }
+            running.unwaited = connection.roundTrips
         } catch {
+            let isFirstWait = connection.roundTrips <= firstWait
+            var failure = statements.failure ?? error
             // What was sent without a wait may have failed, too, and what follows would be skipped.
-            try? connection.sync()
-            let failure = statements.failure ?? error
+            do { try connection.sync() } catch let late as PostgresError {
+                if followsUnwaited, isFirstWait { failure = late }
+            } catch {}
             if Self.isConflict(failure) || connection.failure != nil { throw failure }
+            if followsUnwaited, isFirstWait, let error = failure as? PostgresError,
+                !ScopeLocks.isLock(error.sql)
+            {
+                throw MayBeOfTheOneBefore()
+            }
             // The first runs again, and at last fails alone.
             if running.done.count == 1, !isLast, Self.mayPass(failure) { throw failure }
             statements.memory?.forget()
@@ -248,9 +275,14 @@ final class WriterLane: @unchecked Sendable {
             ON CONFLICT (id) DO UPDATE SET last_write = excluded.last_write
             """,
             [.int64(writer), .int64(lastWrite)])
+        let followsUnwaited = !running.waitsForEach && running.unwaited == connection.roundTrips
         switch connection.commit() {
         case .committed: break
-        case .notCommitted(let error): throw error
+        case .notCommitted(let error):
+            if followsUnwaited, !Self.isConflict(error), connection.failure == nil {
+                throw MayBeOfTheOneBefore()
+            }
+            throw error
         case .unknown(let error):
             connection.close()
             guard try isCommitted(lastWrite) else { throw error }

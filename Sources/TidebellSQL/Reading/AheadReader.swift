@@ -40,8 +40,9 @@ package struct AheadReader: SQLReading {
 
     package func privateUse(of account: AccountID) throws -> StorageUse {
         if let known = connection.memory?.content.uses[account] { return known.use }
-        if connection.memory != nil { _ = try ahead.databases(of: account) }
-        return try ahead.privateUse(of: account)
+        guard connection.memory != nil else { return try ahead.privateUse(of: account) }
+        _ = try ahead.uses(of: account)
+        return .zero
     }
 
     package func keptAnswer(to write: WriteID) throws -> KeptAnswer? {

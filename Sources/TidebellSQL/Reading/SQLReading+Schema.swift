@@ -65,8 +65,8 @@ extension SQLReading {
     package func privateFields(
         of user: UserID, in types: Set<String>, _ container: ContainerKey
     ) throws -> [String: [String: StoredField]] {
-        var found: [String: [String: StoredField]] = [:]
-        try connection.each(
+        // All of them at once: a schema has bounds.
+        let fields = try connection.rows(
             """
             SELECT private_field.record_type, private_field.field, private_field.type,
                 private_field.encrypted
@@ -77,11 +77,13 @@ extension SQLReading {
             """,
             SQLList(types), user, container.container, container.environment
         ) { columns in
-            found[columns.text(0), default: [:]][columns.text(1)] = StoredField(
+            let field = StoredField(
                 try columns.value(2), isEncrypted: columns.bool(3), fixedBy: user)
-            return true
+            return (type: columns.text(0), name: columns.text(1), field)
         }
-        return found
+        return fields.reduce(into: [:]) { found, row in
+            found[row.type, default: [:]][row.name] = row.2
+        }
     }
 
     package func differingPrivateFields(
@@ -168,11 +170,12 @@ extension SQLReading {
     }
 
     package func schemaRevision(of container: ContainerKey) throws -> SchemaRevision {
-        let found =
-            try connection.first(
-                "SELECT revision FROM schema_revision WHERE container = ? AND environment = ?",
-                container.container, container.environment
-            ) { SchemaRevision(rawValue: $0.bytes(0)) } ?? .first
+        let found = try connection.first(
+            "SELECT revision FROM schema_revision WHERE container = ? AND environment = ?",
+            container.container, container.environment
+        ) { SchemaRevision(rawValue: $0.bytes(0)) }
+        // What is sent ahead has no row yet.
+        guard let found else { return .first }
         connection.guesses?.note(found, of: container)
         return found
     }

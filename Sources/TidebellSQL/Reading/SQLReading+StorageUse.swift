@@ -15,16 +15,17 @@ extension SQLReading {
         ) ?? .zero
     }
 
-    /// Returns the databases that ``privateUse(of:)`` sums up.
-    func databases(of account: AccountID) throws -> Set<DatabaseID> {
-        Set(
-            try connection.rows(
-                """
-                SELECT database.id FROM user CROSS JOIN database ON database.owner = user.id
-                WHERE user.account = ?
-                """,
-                account
-            ) { try $0.value(0) })
+    /// Returns what each of the databases holds that ``privateUse(of:)`` sums up.
+    func uses(of account: AccountID) throws -> [DatabaseID: StorageUse] {
+        let uses = try connection.rows(
+            """
+            SELECT database.bytes + \(StoredZone.customBytes), database.records, database.id
+            FROM user CROSS JOIN database ON database.owner = user.id
+            WHERE user.account = ?
+            """,
+            account
+        ) { (try $0.value(2, as: DatabaseID.self), StorageUse($0)) }
+        return Dictionary(uniqueKeysWithValues: uses)
     }
 
     /// What the private and shared databases of users hold.

@@ -124,10 +124,10 @@ extension SQLTransaction {
     package func privateUse(of account: AccountID) throws -> StorageUse {
         guard let memory = connection.memory else { return try stored.privateUse(of: account) }
         if let known = memory.content.uses[account] { return known.use }
-        let found = GroupMemory.AccountUse(
-            databases: try stored.databases(of: account), use: try stored.privateUse(of: account))
-        memory.content.uses[account] = found
-        return found.use
+        let uses = try stored.uses(of: account)
+        let use = uses.values.reduce(.zero, +)
+        memory.content.uses[account] = GroupMemory.AccountUse(databases: Set(uses.keys), use: use)
+        return use
     }
 
     /// Reads without the memory.
