@@ -72,7 +72,7 @@ struct NodeGroup: Sendable {
     /// One fault of so many is a long one.
     private static let timesPerLongFault = 6
     /// About how long all faults take by themselves.
-    static var minutes: Int { times / timesPerLongFault + times / 10 }
+    static var minutes: Int { times / timesPerLongFault + times / 5 }
 
     private static func number(_ name: String) -> Int? {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
