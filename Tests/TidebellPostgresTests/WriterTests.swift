@@ -151,6 +151,107 @@ struct WriterTests {
         try await store.close()
     }
 
+    /// In one transaction, in which each follows one that went well.
+    @Test(
+        "Of writes that share a transaction those fail alone that do, at their first look or at last",
+        arguments: ["SELECT 1 / 0", "UPDATE store SET identity = 1 / 0"])
+    func failsBehindOthers(statement: String) async throws {
+        let store = try Self.open(PostgresEngine.makeDatabase())
+        let container = ContainerKey(container: "c", environment: .development)
+        let (isRunning, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        async let blocking: Void = store.write(.catalogue(container)) { _ in
+            isRunning.signal()
+            isDone.wait()
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                isRunning.wait()
+                continuation.resume()
+            }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let begun = Locked(0)
+            for number in 0..<20 {
+                group.addTask {
+                    begun.withLock { $0 += 1 }
+                    try await store.write(.catalogue(container)) { transaction in
+                        try transaction.addRecordTypes(
+                            ["Type\(number)": StoredRecordType()], in: container)
+                    }
+                }
+                group.addTask {
+                    begun.withLock { $0 += 1 }
+                    await #expect(throws: (any Error).self) {
+                        try await store.write(.catalogue(container)) { transaction in
+                            let connection = (transaction as? SQLTransaction)?.connection
+                            if statement.hasPrefix("SELECT") {
+                                _ = try connection?.first(statement) { $0.int(0) }
+                            } else {
+                                try connection?.run(statement)
+                            }
+                        }
+                    }
+                }
+            }
+            // Some of them, at least, wait behind one another by now.
+            await eventually { begun.current == 40 }
+            isDone.signal()
+            try await group.waitForAll()
+        }
+        try await blocking
+        let types = try await store.read { try $0.recordTypeNames(in: container, limit: 100) }
+        #expect(Set(types) == Set((0..<20).map { "Type\($0)" }))
+        try await store.close()
+    }
+
+    /// Others hold their locks meanwhile, for longer than one waits that is not the first of its transaction.
+    @Test(
+        "Writes that read nothing, and whose locks are not to be had at once, are done before they are said to be"
+    )
+    func waitsForLocks() async throws {
+        let address = try PostgresEngine.makeDatabase()
+        let store = try Self.open(address)
+        let container = ContainerKey(container: "c", environment: .development)
+        let users = try await store.write(.account(nil)) { transaction in
+            try (0..<24).map { number in
+                let account = try transaction.createAccount(
+                    named: "user \(number)", at: Instant(rawValue: 7))
+                return try transaction.makeUser(
+                    of: account, in: container, recordName: "_\(number)",
+                    at: Instant(rawValue: 7)
+                ).id
+            }
+        }
+        let other = try PostgresConnection(address)
+        defer { other.close() }
+        for round in 1...3 {
+            for (number, user) in users.enumerated() where (number + round) % 4 == 0 {
+                try other.execute(
+                    "SELECT pg_advisory_lock($1)", [.int64(ScopeLocks.key(of: user))])
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for user in users {
+                    group.addTask {
+                        try await store.write(.user(user)) { try $0.putBadges([user: round]) }
+                    }
+                }
+                // Each lane has met a lock by now, or has nothing more to do.
+                try await eventually {
+                    var count: Int64 = 0
+                    try other.rows("SELECT count(*) FROM pg_locks WHERE NOT granted") {
+                        count = $0.int(0)
+                    }
+                    return count > 0
+                }
+                try other.execute("SELECT pg_advisory_unlock_all()")
+                try await group.waitForAll()
+            }
+            let badges = try await store.read { try $0.badges(of: Set(users)) }
+            #expect(badges == Dictionary(uniqueKeysWithValues: users.map { ($0, round) }))
+        }
+        try await store.close()
+    }
+
     private static func scope(_ number: Int) -> StoreScope {
         .catalogue(ContainerKey(container: "c\(number)", environment: .development))
     }

@@ -23,6 +23,10 @@ final class ScopeLocks: StepScopes {
     private var holdsStore: Bool?
     /// Whether a write needs the store's lock alone that does not have it.
     private(set) var wantsStore = false
+    /// How many round trips there had been when locks were asked for last.
+    private var askedAt: Int?
+    /// Whether it is not known yet that all locks were taken which were asked for.
+    var areUnwaited: Bool { askedAt == connection.roundTrips }
 
     /// Takes locks on a connection.
     init(_ connection: PostgresConnection) { self.connection = connection }
@@ -49,20 +53,25 @@ final class ScopeLocks: StepScopes {
             return takeStore()
         }
         if holdsStore == nil {
-            connection.enqueue("SELECT pg_advisory_xact_lock_shared($1)", [.int64(Self.store)])
+            ask("SELECT pg_advisory_xact_lock_shared($1)", .int64(Self.store))
             holdsStore = false
         }
         let wanted = keys.filter { taken.insert($0).inserted }
         guard !wanted.isEmpty else { return }
         // What an earlier write of the transaction read without the lock may have changed since.
         reader.connection.memory?.forget()
-        connection.enqueue(Self.locking, [.int64Array(wanted)])
+        ask("SELECT pg_advisory_xact_lock(key) FROM unnest($1) AS key", .int64Array(wanted))
     }
 
-    private static let locking = "SELECT pg_advisory_xact_lock(key) FROM unnest($1) AS key"
+    private func ask(_ sql: String, _ keys: PostgresValue) {
+        connection.enqueue(sql, [keys])
+        askedAt = connection.roundTrips
+    }
 
-    /// Whether a statement takes the locks of a scope, which it does before anything else of its step.
-    static func isLock(_ sql: String?) -> Bool { sql == locking }
+    /// Whether a statement is one that takes locks.
+    static func isLock(_ sql: String?) -> Bool {
+        sql?.hasPrefix("SELECT pg_advisory_xact_lock") == true
+    }
 
     func end() {}
 
@@ -75,7 +84,7 @@ final class ScopeLocks: StepScopes {
     /// Takes the lock of the store alone, before any other: whoever has it in common and waited for it would wait for
     /// others that do the same.
     func takeStore() {
-        connection.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(Self.store)])
+        ask("SELECT pg_advisory_xact_lock($1)", .int64(Self.store))
         holdsStore = true
     }
 

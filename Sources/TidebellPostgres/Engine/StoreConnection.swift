@@ -24,6 +24,8 @@ final class StoreConnection: SQLConnection {
     /// The first error of the server since ``forgetFailure()``, or damage that was met: the
     /// transaction has failed, whatever its body made of that.
     private(set) var failure: (any Error)?
+    /// The round trip in which that was met.
+    private(set) var failedWait: Int?
     /// Whether a statement failed, or the connection.
     var hasFailed: Bool { failure != nil || connection.failure != nil }
 
@@ -47,6 +49,7 @@ final class StoreConnection: SQLConnection {
     /// before it came.
     func forgetFailure() {
         failure = nil
+        failedWait = nil
         sentAhead = ReadAhead()
     }
 
@@ -181,7 +184,7 @@ final class StoreConnection: SQLConnection {
         do {
             try body()
         } catch {
-            if error is PostgresError { failure = failure ?? error }
+            if error is PostgresError { note(error) }
             throw error
         }
     }
@@ -204,7 +207,7 @@ final class StoreConnection: SQLConnection {
             try connection.rows("SELECT lastval()") { number = $0.int(0) }
         } catch {
             // The transaction has failed, and what was to be made of the number with it.
-            failure = failure ?? error
+            note(error)
         }
         return number
     }
@@ -262,8 +265,13 @@ final class StoreConnection: SQLConnection {
 
     func damaged(_ message: String, _ sql: String) -> any Error {
         let damage = PostgresDamage(message: message, sql: sql)
-        failure = failure ?? damage
+        note(damage)
         return damage
+    }
+
+    private func note(_ error: any Error) {
+        guard failure == nil else { return }
+        (failure, failedWait) = (error, connection.roundTrips)
     }
 
     /// A transaction in which a statement failed reads nothing more: there is no second look.

@@ -101,7 +101,8 @@ final class WriterLane: @unchecked Sendable {
                 let holdsStore = again.needsStore || again.writes[0].topic == .everything
                 let isLast = attempts == PostgresWrites.mostAttempts
                 again = commit(
-                    again.writes, Running(waitsForEach: again.waitsForEach || isLast),
+                    again.writes,
+                    Running(waitsForEach: again.waitsForEach || isLast || holdsStore),
                     takesMore: attempts == 1 && !holdsStore, isLast: isLast, alone: holdsStore)
                 common.waiting.endUnderWay(in: number, but: again.writes)
             }
@@ -174,7 +175,8 @@ final class WriterLane: @unchecked Sendable {
                     break
                 }
                 let meant = StoreUnavailable.meant(by: failure)
-                common.troubles.note(meant)
+                // But for what the write met in another cell.
+                if !(failure is StoreUnavailable) { common.troubles.note(meant) }
                 write.finish(meant)
             }
             rest = []
@@ -226,25 +228,32 @@ final class WriterLane: @unchecked Sendable {
         statements.forgetFailure()
         let followsUnwaited = running.unwaited == connection.roundTrips
         let firstWait = connection.roundTrips + 1
-        connection.enqueue("SAVEPOINT write")
+        // Another name than the one before has: should that be what failed, this one is not there to go back to.
+        let savepoint = running.done.count.isMultiple(of: 2) ? "even_write" : "odd_write"
+        connection.enqueue("SAVEPOINT \(savepoint)")
         let transaction = SQLTransaction(statements, leases: common.leases, scopes: scopes)
         do {
             try write.run(in: transaction)
             if let failure = statements.failure { throw failure }
             if scopes.wantsStore { throw NeedsStore() }
-            connection.enqueue("RELEASE SAVEPOINT write")
-            if running.waitsForEach { try connection.sync() }
-            running.unwaited = connection.roundTrips
+            connection.enqueue("RELEASE SAVEPOINT \(savepoint)")
+            // A lock that it did not get must be known to be its own.
+            if running.waitsForEach || scopes.areUnwaited {
+                try connection.sync()
+            } else {
+                running.unwaited = connection.roundTrips
+            }
         } catch {
-            let isFirstWait = connection.roundTrips <= firstWait
-            var failure = statements.failure ?? error
+            var (failed, failedWait) = (statements.failure, statements.failedWait)
             // What was sent without a wait may have failed, too, and what follows would be skipped.
-            do { try connection.sync() } catch let late as PostgresError {
-                if followsUnwaited, isFirstWait { failure = late }
-            } catch {}
-            if Self.isConflict(failure) || connection.failure != nil { throw failure }
-            if followsUnwaited, isFirstWait, let error = failure as? PostgresError,
-                !ScopeLocks.isLock(error.sql)
+            do { try connection.sync() } catch let late {
+                (failed, failedWait) = (failed ?? late, failedWait ?? connection.roundTrips)
+            }
+            let failure = statements.failure ?? error
+            if let lost = connection.failure { throw lost }
+            if Self.isConflict(failure) { throw failure }
+            if followsUnwaited, failedWait == firstWait,
+                !ScopeLocks.isLock((failed as? PostgresError)?.sql)
             {
                 throw MayBeOfTheOneBefore()
             }
@@ -253,7 +262,7 @@ final class WriterLane: @unchecked Sendable {
             statements.memory?.forget()
             // Locks that were taken in the savepoint go with it.
             scopes.forget()
-            connection.enqueue("ROLLBACK TO SAVEPOINT write")
+            connection.enqueue("ROLLBACK TO SAVEPOINT \(savepoint)")
             try connection.sync()
             return failure
         }
@@ -275,7 +284,7 @@ final class WriterLane: @unchecked Sendable {
             ON CONFLICT (id) DO UPDATE SET last_write = excluded.last_write
             """,
             [.int64(writer), .int64(lastWrite)])
-        let followsUnwaited = !running.waitsForEach && running.unwaited == connection.roundTrips
+        let followsUnwaited = running.unwaited == connection.roundTrips
         switch connection.commit() {
         case .committed: break
         case .notCommitted(let error):

@@ -25,7 +25,8 @@ extension SQLReading {
             """,
             account
         ) { (try $0.value(2, as: DatabaseID.self), StorageUse($0)) }
-        return Dictionary(uniqueKeysWithValues: uses)
+        // A damaged index may have a row twice.
+        return Dictionary(uses) { first, _ in first }
     }
 
     /// What the private and shared databases of users hold.
