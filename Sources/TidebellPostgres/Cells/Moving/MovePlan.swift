@@ -5,7 +5,7 @@ import TidebellSQL
 import TidebellWire
 
 /// One move, with its connections to the directory and to both cells.
-struct MovePlan {
+final class MovePlan {
     private let subject: CellMove.Subject
     private let source: CellNumber
     private let target: CellNumber
@@ -17,6 +17,8 @@ struct MovePlan {
 
     /// Whether the directory says the new cell already: the move was interrupted behind that.
     let isSwitched: Bool
+    /// The last numbers of the journals that were copied; nil where none were.
+    private var copiedJournals: [String: Int64]?
 
     /// Notes the move in the directory, or finds it there.
     init(
@@ -111,16 +113,36 @@ struct MovePlan {
 
     /// Copies what differs, as of one moment; returns how many rows.
     func copyInUse() throws -> Int {
+        let journals = try lastOfJournals()
         old.enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         new.enqueue("BEGIN")
         defer { old.rollback() }
         do {
-            let rows = try MovedRows(of: subject, from: old, to: new, in: target).copy()
+            let moved = try MovedRows(of: subject, from: old, to: new, in: target)
+            let rows =
+                try moved.copy(verifies: false)
+                + moved.copyJournals(after: copiedJournals, through: journals)
             try new.commitOrThrow()
+            copiedJournals = journals
             return rows
         } catch {
             new.rollback()
             throw error
+        }
+    }
+
+    /// The last numbers of the journals, of which all are there that the subject's writes got: those under way end first.
+    private func lastOfJournals() throws -> [String: Int64] {
+        old.enqueue("BEGIN")
+        defer { old.rollback() }
+        takeLocks()
+        return try MovedRows.lastOfJournals(on: old)
+    }
+
+    /// Waits for the locks of the scopes of what is moved, in the old cell, and has them until the transaction ends.
+    private func takeLocks() {
+        for key in lockKeys {
+            old.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(key)])
         }
     }
 
@@ -185,13 +207,13 @@ struct MovePlan {
         }
         do {
             // A write that began before the hold ends first.
-            for key in lockKeys {
-                old.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(key)])
-            }
+            takeLocks()
             let moved = try MovedRows(of: subject, from: old, to: new, in: target)
-            var rows = try moved.copy()
-            try moved.verify()
-            rows += try moved.copyRest()
+            let rows =
+                try moved.copy(verifies: true)
+                + moved.copyJournals(
+                    after: copiedJournals, through: MovedRows.lastOfJournals(on: old))
+                + moved.copyRest()
             // It may have been there before.
             new.enqueue("DELETE FROM departed WHERE \(CellMove.Subject.isWanted)", subject.values)
             try new.commitOrThrow()

@@ -29,6 +29,16 @@ struct MovedRows {
         ("badge", ofUser), ("application_permission", ofUser), ("user_role", ofUser),
         ("notification", ofUser), ("device", ofUser), ("push_token_device", ofDevices),
     ]
+    /// What is only ever appended, and removed by age: what came of changes, what is known of pushes, and the answers to writes
+    /// of whoever may have written there. Rows get numbers of the new cell.
+    private static let journals: [(name: String, rows: String)] = [
+        ("told", "change IN (SELECT id FROM outbox WHERE database = ANY($1))"),
+        ("delivery", ofUser),
+        ("kept_answer", ofWriters),
+    ]
+    private static let ofWriters = """
+        ($3 = 0 OR "user" = $3 OR "user" IN (SELECT "user" FROM share_grant WHERE zone = ANY($2)))
+        """
     /// What waits somewhere, which is copied when nobody takes it any more.
     private static let queues = [
         ("outbox_queue", "database = ANY($1)"), ("webhook_queue", ofUser),
@@ -132,20 +142,17 @@ struct MovedRows {
     // MARK: - Copying
 
     /// Copies what differs; returns how many rows.
-    func copy() throws -> Int {
+    ///
+    /// - Parameter verifies: Whether it fails where something is not the same in both cells afterwards.
+    func copy(verifies: Bool) throws -> Int {
         try copyUsers()
         try copyPushTokens()
-        return try Self.tables.reduce(0) { try $0 + copy($1.name, where: $1.rows) }
-    }
-
-    /// Fails where something is not the same in both cells.
-    func verify() throws {
-        for (name, rows) in Self.tables where try !differing(name, where: rows, in: 1).isEmpty {
-            throw CellMove.Refusal.differs(table: name)
+        return try Self.tables.reduce(0) {
+            try $0 + copy($1.name, where: $1.rows, verifies: verifies)
         }
     }
 
-    private func copy(_ name: String, where rows: String) throws -> Int {
+    private func copy(_ name: String, where rows: String, verifies: Bool) throws -> Int {
         let table = try table(name)
         let count = try parts(of: name, where: rows)
         let parts = try differing(name, where: rows, in: count)
@@ -153,14 +160,21 @@ struct MovedRows {
         let wanted = "\(rows) AND \(Self.part(of: table, in: count)) = ANY($5)"
         let values = ids + [.int64Array(parts)]
         try new.execute("DELETE FROM \"\(name)\" WHERE \(wanted)", values)
-        return try old.storeRows(of: table, where: wanted, values) {
+        let copied = try old.storeRows(of: table, where: wanted, values) {
             try new.insert($0, into: table)
         }
+        // What did not differ is the same still: nobody writes there.
+        if verifies, try !differing(name, where: wanted, values, in: count).isEmpty {
+            throw CellMove.Refusal.differs(table: name)
+        }
+        return copied
     }
 
-    /// The parts of a table that are not the same in both cells.
+    /// The parts of a table that are not the same in both cells, which both look through at once.
+    ///
+    /// - Parameter values: Those of the condition; nil for ``ids``.
     private func differing(
-        _ name: String, where rows: String, in parts: Int64
+        _ name: String, where rows: String, _ values: [PostgresValue]? = nil, in parts: Int64
     ) throws -> [Int64] {
         let table = try table(name)
         let columns = table.columns.map { "\"\($0.name)\"" }.joined(separator: ", ")
@@ -169,12 +183,14 @@ struct MovedRows {
                 sum(('x' || substr(md5(ROW(\(columns))::text), 1, 15))::bit(60)::bigint)::text::bytea
             FROM "\(name)" WHERE \(rows) GROUP BY 1
             """
-        func sums(_ connection: PostgresConnection) throws -> [Int64: [String]] {
-            var sums: [Int64: [String]] = [:]
-            try connection.rows(sql, ids) { sums[$0.int(0)] = ["\($0.int(1))", $0.string(2)] }
-            return sums
+        var (before, after): ([Int64: [String]], [Int64: [String]]) = ([:], [:])
+        new.enqueue(sql, values ?? ids) { after[$0.int(0)] = ["\($0.int(1))", $0.string(2)] }
+        new.begin()
+        let looked = Result {
+            try old.rows(sql, values ?? ids) { before[$0.int(0)] = ["\($0.int(1))", $0.string(2)] }
         }
-        let (before, after) = (try sums(old), try sums(new))
+        try new.sync()
+        _ = try looked.get()
         return Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted()
     }
 
@@ -234,15 +250,48 @@ struct MovedRows {
         }
     }
 
+    /// The last numbers that the old cell gave rows of the journals. Of those that the subject's writes got, none is still to come
+    /// where the subject's locks are held.
+    static func lastOfJournals(on connection: PostgresConnection) throws -> [String: Int64] {
+        var last: [String: Int64] = [:]
+        for (name, _) in journals {
+            try connection.rows(
+                "SELECT \(PostgresSchema.lastNumber(of: PostgresSchema.sequence(of: name)))"
+            ) { last[name] = $0.int(0) }
+        }
+        return last
+    }
+
+    /// Copies what was appended to the journals; returns how many rows.
+    ///
+    /// - Parameter copied: The last numbers that were copied before; nil where nothing was.
+    func copyJournals(after copied: [String: Int64]?, through last: [String: Int64]) throws -> Int {
+        try Self.journals.reduce(0) { count, journal in
+            let (name, rows) = journal
+            if copied == nil, name != "kept_answer" {
+                try new.execute("DELETE FROM \"\(name)\" WHERE \(rows)", ids)
+            }
+            var table = try table(name)
+            table.columns.removeAll { $0.name == "number" }
+            return try count
+                + old.storeRows(
+                    of: table, where: "\(rows) AND number > $5 AND number <= $6",
+                    ids + [.int64(copied?[name] ?? 0), .int64(last[name] ?? 0)]
+                ) {
+                    // Answers may be there of other databases.
+                    try new.insert($0, into: table, unlessThere: name == "kept_answer")
+                }
+        }
+    }
+
     // MARK: - What is copied at the end
 
-    /// Copies what is pending, what explains changes, answers that are kept, and how far the log was cut off, while nobody
-    /// writes; returns how many rows.
+    /// Copies what is pending, and how far the log was cut off, while nobody writes; returns how many rows.
     func copyRest() throws -> Int {
         for table in CellNumber.steppedTables { try numberBehind(table) }
         try copyFloor()
+        try countAnswers()
         return try Self.queues.reduce(0) { try $0 + replace($1.0, where: $1.1) }
-            + copyMatches() + copyDeliveries() + copyAnswers()
     }
 
     /// Has the new cell number rows of a table behind those that were copied.
@@ -283,51 +332,16 @@ struct MovedRows {
         return try old.storeRows(of: table, where: wanted, ids) { try new.insert($0, into: table) }
     }
 
-    /// Copies what is known of pushes to the user, under numbers of the new cell.
-    private func copyDeliveries() throws -> Int {
-        guard let owner = subject.owner else { return 0 }
-        let (wanted, values) = ("\"user\" = $1", [PostgresValue.int64(owner.rawValue)])
-        try new.execute("DELETE FROM delivery WHERE \(wanted)", values)
-        var deliveries = try table("delivery")
-        deliveries.columns.removeAll { $0.name == "number" }
-        return try old.storeRows(of: deliveries, where: wanted, values) {
-            try new.insert($0, into: deliveries)
-        }
-    }
-
-    /// Copies what came of changes, under numbers of the new cell.
-    private func copyMatches() throws -> Int {
-        let wanted = "change IN (SELECT id FROM outbox WHERE database = ANY($1))"
-        try new.execute("DELETE FROM told WHERE \(wanted)", [.int64Array(databases)])
-        var told = try table("told")
-        told.columns.removeAll { $0.name == "number" }
-        return try old.storeRows(of: told, where: wanted, [.int64Array(databases)]) {
-            try new.insert($0, into: told)
-        }
-    }
-
-    /// Copies the answers to writes of whoever may have written there: those that are kept for nothing go by age, as the
+    /// Counts the answers that are kept for those who may have written there: those that are kept for nothing go by age, as the
     /// old cell's do.
-    private func copyAnswers() throws -> Int {
-        var answers = try table("kept_answer")
-        answers.columns.removeAll { $0.name == "number" }
-        let owner = PostgresValue.int64(subject.owner?.rawValue ?? 0)
-        let wanted = """
-            ($1 = 0 OR "user" = $1
-                OR "user" IN (SELECT "user" FROM share_grant WHERE zone = ANY($2)))
-            """
-        let values = [owner, .int64Array(zones)]
-        let rows = try old.storeRows(of: answers, where: wanted, values) {
-            try new.insert($0, into: answers, unlessThere: true)
-        }
-        new.enqueue("DELETE FROM kept_answer_size WHERE \(wanted)", values)
-        new.enqueue(
+    private func countAnswers() throws {
+        new.enqueue("DELETE FROM kept_answer_size WHERE \(Self.ofWriters)", ids)
+        try new.execute(
             """
             INSERT INTO kept_answer_size ("user", bytes)
             SELECT "user", sum(length(body) + \(KeptAnswer.rowSize)) FROM kept_answer
-            WHERE \(wanted) GROUP BY "user"
-            """, values)
-        return rows
+            WHERE \(Self.ofWriters) GROUP BY "user"
+            """, ids)
     }
 
     // MARK: - What there is
