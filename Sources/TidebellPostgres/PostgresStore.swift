@@ -57,7 +57,7 @@ package final class PostgresStore: OpenedStore {
         self.troubles = troubles
         self.bounds = bounds
         place = address.description
-        snapshots = CellSnapshots(address, statements, guesses, elapsed: elapsed)
+        snapshots = CellSnapshots(address, statements, guesses, troubles, elapsed: elapsed)
     }
 
     package func writeInSteps<Result: Sendable>(
@@ -83,7 +83,7 @@ package final class PostgresStore: OpenedStore {
     ) async throws -> Result {
         do {
             let pool = length == .long ? longPool : pool
-            return try await pool.run(.read) { [statements, guesses] connection in
+            let result = try await pool.run(.read) { [statements, guesses] connection in
                 // Sent with the first statement.
                 connection.enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 let store = StoreConnection(connection, statements, guesses)
@@ -91,8 +91,13 @@ package final class PostgresStore: OpenedStore {
                 connection.endRead()
                 return result
             }
+            troubles.noteReading()
+            return result
         } catch PostgresPool.Refusal.tooManyWaiting {
             throw bounds.tooManyReadsWait
+        } catch let error as StoreUnavailable {
+            // Another cell's, in which the body read as well.
+            throw error
         } catch {
             let error = StoreUnavailable.meant(by: error)
             troubles.note(error)

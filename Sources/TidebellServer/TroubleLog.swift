@@ -1,23 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
+import Metrics
 import TidebellCore
 import TidebellSQLite
 
-/// What the operator reads of the store: one line when calls begin to fail, one when it is
-/// over, one at the start about the SQLite in use.
+/// What the operator reads of the store, and of each of its cells: one line when calls begin to fail, one when it is
+/// over, one at the start about the SQLite in use. And a metric, `tidebell_store_failing`: 1 while calls fail, else 0.
 struct TroubleLog: Sendable {
     let logger: Logger
+    var metrics: any MetricsFactory = MetricsSystem.factory
 
     /// Logs what becomes of the calls of `store` from now on.
     func follow(_ store: any OpenedStore) {
-        store.troubles.observe { [logger] news in
+        let cells = store.troublesOfCells
+        if cells.isEmpty { follow(store.troubles) } else { follow(cells) }
+    }
+
+    /// Logs what becomes of the calls of cells, by their names.
+    func follow(_ cells: [String: StoreTroubles]) {
+        for (name, troubles) in cells { follow(troubles, ofCell: name) }
+    }
+
+    private func follow(_ troubles: StoreTroubles, ofCell cell: String? = nil) {
+        let isFailing = Gauge(
+            label: "tidebell.store.failing", dimensions: cell.map { [("cell", $0)] } ?? [],
+            factory: metrics)
+        isFailing.record(0)
+        let place: Logger.Metadata = cell.map { ["cell": "\($0)"] } ?? [:]
+        let name = cell == nil ? "the store" : "a cell of the store"
+        troubles.observe { [logger] news in
             switch news {
             case .began(let trouble):
+                isFailing.record(1)
                 logger.error(
-                    "the store does not work; clients are asked to try again",
-                    metadata: ["cause": "\(trouble.cause.rawValue)", "error": "\(trouble.detail)"]
+                    "\(name) does not work; clients are asked to try again",
+                    metadata: place.merging([
+                        "cause": "\(trouble.cause.rawValue)", "error": "\(trouble.detail)",
+                    ]) { $1 }
                 )
-            case .ended: logger.notice("the store works again")
+            case .ended:
+                isFailing.record(0)
+                logger.notice("\(name) works again", metadata: place)
             case .mended(let mend):
                 logger.error(
                     "the database was damaged and is repaired; run 'tidebell check' to see what is lost",

@@ -35,6 +35,7 @@ extension WrappedStore {
     package var incarnation: Incarnation { base.incarnation }
     package var cameBackOlder: Bool { base.cameBackOlder }
     package var troubles: StoreTroubles { base.troubles }
+    package var troublesOfCells: [String: StoreTroubles] { base.troublesOfCells }
 
     package func claimOutboxes<Pending: Sendable>(
         _ claim: LeaseClaim,

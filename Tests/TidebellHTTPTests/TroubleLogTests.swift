@@ -30,6 +30,41 @@ struct TroubleLogTests {
         )
     }
 
+    @Test("Each cell of a store has lines and a metric of its own")
+    func cells() {
+        let (log, metrics) = (TestLog(level: .notice), PrometheusMetrics())
+        let now = Locked(Duration.zero)
+        let (east, west) = (StoreTroubles { now.current }, StoreTroubles { now.current })
+        TroubleLog(logger: log.logger, metrics: metrics).follow(["east": east, "west": west])
+        let isFailing = {
+            metrics.text.split(separator: "\n").filter { $0.hasPrefix("tidebell_store_failing{") }
+        }
+        #expect(
+            isFailing() == [
+                #"tidebell_store_failing{cell="east"} 0"#,
+                #"tidebell_store_failing{cell="west"} 0"#,
+            ])
+        for _ in 0..<2 { east.note(StoreUnavailable(.isUnreachable, detail: "why")) }
+        #expect(
+            isFailing() == [
+                #"tidebell_store_failing{cell="east"} 1"#,
+                #"tidebell_store_failing{cell="west"} 0"#,
+            ])
+        now.current = StoreTroubles.quietTime
+        east.noteSuccess()
+        #expect(
+            isFailing() == [
+                #"tidebell_store_failing{cell="east"} 0"#,
+                #"tidebell_store_failing{cell="west"} 0"#,
+            ])
+        #expect(
+            log.detailedLines == [
+                #"a cell of the store does not work; clients are asked to try again ["#
+                    + #""cause=isUnreachable", "cell=east", "error=why"]"#,
+                #"a cell of the store works again ["cell=east"]"#,
+            ])
+    }
+
     @Test(
         "M4: a SQLite with the WAL-reset defect is named with what to do, a sound one is not",
         arguments: [(3_040_001, 1), (3_053_001, 0)])

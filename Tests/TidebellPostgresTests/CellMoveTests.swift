@@ -362,6 +362,10 @@ struct CellMoveTests {
         try PostgresEngine.drop(cell: "east", of: cloud.address)
         await #expect(throws: StoreUnavailable.self) { try await cloud.names() }
         await #expect(throws: StoreUnavailable.self) { try await cloud.save(["lost"]) }
+        // What a log and metrics say.
+        #expect(
+            cloud.store.troublesOfCells.mapValues { $0.present != nil }
+                == ["directory": false, "east": true, "west": false])
         let database = try await cloud.store.write(.database(key)) { try $0.database(key) }
         #expect(try await cloud.store.read { try $0.database(key) } == database)
         #expect(try await cloud.store.read { try $0.accountNames() } == ["anna", "ben"])

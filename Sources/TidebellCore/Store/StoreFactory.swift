@@ -48,6 +48,9 @@ package protocol OpenedStore: Store {
     /// Whether writes meet a full or failing disk.
     var troubles: StoreTroubles { get }
 
+    /// The same of each of its cells, by their names; empty for a store that is in one. One of them may fail, and the others go on.
+    var troublesOfCells: [String: StoreTroubles] { get }
+
     /// Has `body` called once the store can be served no more until a restart, because it is not what it was when
     /// it was opened; its writes fail from then on.
     func whenLost(_ body: @escaping @Sendable (StoreOpenError) -> Void)
@@ -64,6 +67,9 @@ package protocol OpenedStore: Store {
 }
 
 extension OpenedStore {
+    /// A store that is in one.
+    package var troublesOfCells: [String: StoreTroubles] { [:] }
+
     /// A store that is never lost so.
     package func whenLost(_ body: @escaping @Sendable (StoreOpenError) -> Void) {}
 }

@@ -36,15 +36,16 @@ package final class StoreTroubles: Sendable {
     /// What is in the way; nil while nothing is.
     package var present: StoreUnavailable? { state.withLock { $0.present } }
 
-    /// Calls `observer` from now on, first with what was mended while the store was opened; it
+    /// Calls `observer` from now on, first with what was mended while the store was opened, and what is in the way; it
     /// must not block, nor write into the store.
     package func observe(_ observer: @escaping @Sendable (News) -> Void) {
-        let earlier = state.withLock { state in
+        let (mends, present) = state.withLock { state in
             defer { state.earlierMends = [] }
             state.observer = observer
-            return state.earlierMends
+            return (state.earlierMends, state.present)
         }
-        for mend in earlier { observer(.mended(mend)) }
+        for mend in mends { observer(.mended(mend)) }
+        if let present { observer(.began(present)) }
     }
 
     /// Notes that a call failed.
@@ -71,9 +72,16 @@ package final class StoreTroubles: Sendable {
     }
 
     /// Notes that something was written.
-    package func noteSuccess() {
+    package func noteSuccess() { noteSuccess { _ in true } }
+
+    /// Notes that something was read, from a store that may be away: who reads from a full disk knows nothing of it.
+    package func noteReading() { noteSuccess { $0.cause == .isUnreachable } }
+
+    private func noteSuccess(_ ends: (StoreUnavailable) -> Bool) {
         let observer = state.withLock { state -> (@Sendable (News) -> Void)? in
-            guard let last = state.lastFailure, state.present != nil else { return nil }
+            guard let last = state.lastFailure, let present = state.present, ends(present) else {
+                return nil
+            }
             guard elapsed() - last >= Self.quietTime else { return nil }
             state.present = nil
             return state.observer

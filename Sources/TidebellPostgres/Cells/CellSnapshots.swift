@@ -25,24 +25,36 @@ final class CellSnapshots: Sendable {
     private let address: PostgresAddress
     private let statements: PostgresStatements
     private let guesses: RowGuesses
+    private let troubles: StoreTroubles
     private let elapsed: @Sendable () -> Duration
     private let state = Mutex(State())
 
     init(
         _ address: PostgresAddress, _ statements: PostgresStatements, _ guesses: RowGuesses,
-        elapsed: @escaping @Sendable () -> Duration
+        _ troubles: StoreTroubles, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.address = address
         self.statements = statements
         self.guesses = guesses
+        self.troubles = troubles
         self.elapsed = elapsed
     }
 
     /// Begins a snapshot, whose first statement takes it.
     ///
     /// - Parameter reader: Within whose budget it is read; nil for a transaction, which reads what it needs.
+    ///
+    /// - Throws: ``StoreUnavailable`` where the cell cannot be reached.
     func begin(within reader: SQLReader?) throws -> CellSnapshot {
-        let connection = try take() ?? connect()
+        let connection: PostgresConnection
+        do {
+            connection = try take() ?? connect()
+        } catch {
+            // Not the trouble of the cell on whose connection the work runs.
+            let meant = StoreUnavailable.meant(by: error)
+            troubles.note(meant)
+            throw meant
+        }
         connection.enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         let store = StoreConnection(connection, statements, guesses)
         return CellSnapshot(
@@ -55,7 +67,11 @@ final class CellSnapshots: Sendable {
     func end(_ snapshot: CellSnapshot, isWhole: Bool) {
         let connection = snapshot.connection
         if isWhole { connection.endRead() } else { connection.rollback() }
-        guard connection.failure == nil else { return connection.close() }
+        if let failure = connection.failure {
+            troubles.note(StoreUnavailable.meant(by: failure))
+            return connection.close()
+        }
+        if isWhole { troubles.noteReading() }
         let idle = Idle(connection: connection)
         let isKept = state.withLock { state in
             if !state.isClosed { state.idle.append(idle) }

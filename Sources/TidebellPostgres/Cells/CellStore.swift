@@ -127,7 +127,11 @@ package final class CellStore: OpenedStore {
                 // Before the first statement, which takes the snapshot: that is no older.
                 let cells = try cells()
                 let readers = CellReaders(cells, in: .directory, reader)
-                let result = Swift.Result { try body(CellReader(readers)) }
+                let result = Swift.Result { try body(CellReader(readers)) }.mapError { error in
+                    // What another cell's connection met is no trouble of the directory's.
+                    let hasFailed = (reader.connection as? StoreConnection)?.hasFailed ?? true
+                    return hasFailed ? error : StoreUnavailable.meant(by: error)
+                }
                 readers.end(isWhole: (try? result.get()) != nil)
                 // What took long may have looked where something no longer was.
                 return try map.hasSwitched(since: cells.view) ? nil : result.get()
@@ -181,6 +185,11 @@ package final class CellStore: OpenedStore {
     package var incarnation: Incarnation { stores.map(\.incarnation).max() ?? .first }
     package var cameBackOlder: Bool { stores.contains(where: \.cameBackOlder) }
     package var troubles: StoreTroubles { directory.troubles }
+    package var troublesOfCells: [String: StoreTroubles] {
+        map.cells.reduce(into: [:]) { found, cell in
+            found[cell.name] = storesByCell[cell.number]?.troubles
+        }
+    }
     package var damageSearch: DamageSearch { directory.damageSearch }
     package var isMaintainedHere: Bool { directory.isMaintainedHere }
 
