@@ -310,12 +310,26 @@ struct CellMoveTests {
         func belongings() async throws -> Belongings {
             try await cloud.store.read { try Belongings(of: user, hook: hook, $0) }
         }
-        let before = try await belongings()
+        var before = try await belongings()
         #expect(before.log.count == 2 && before.floor < before.log[0].sequence)
         #expect(before.listening.count == 3 && before.target != nil && before.courier.count == 1)
         #expect(before.queue.count == 2 && before.roles == ["editor"] && before.badge == 7)
-        for cell in ["west", "directory", "east"] {
-            try await cloud.move(to: cell)
+        for (number, cell) in ["west", "directory", "east"].enumerated() {
+            let late = Delivery(
+                notification: try #require(before.log.last?.sequence), user: user,
+                clientID: "phone", route: .stream, at: .noon.advanced(by: .seconds(number + 1)),
+                answer: "sent again")
+            try await cloud.move(to: cell) { [store = cloud.store] stage in
+                // Comes behind the copy of what was there before.
+                guard stage == .copied else { return }
+                let isDone = DispatchSemaphore(value: 0)
+                Task {
+                    defer { isDone.signal() }
+                    try await store.write(.user(user)) { try $0.appendDeliveries([late]) }
+                }
+                isDone.wait()
+            }
+            before.deliveries.append(late)
             #expect(try await belongings() == before)
         }
         // What was moved is written to where it is now, wherever a step comes from.
