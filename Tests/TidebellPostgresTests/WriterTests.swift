@@ -204,16 +204,17 @@ struct WriterTests {
         try await store.close()
     }
 
-    /// Others hold their locks meanwhile, for longer than one waits that is not the first of its transaction.
+    /// Another server has its lock for longer than a write waits that is not the first of its transaction. All are about the
+    /// same, so that they share one.
     @Test(
-        "Writes that read nothing, and whose locks are not to be had at once, are done before they are said to be"
+        "A write that reads nothing, and whose lock is not to be had at once, is done before it is said to be"
     )
-    func waitsForLocks() async throws {
+    func waitsForLock() async throws {
         let address = try PostgresEngine.makeDatabase()
         let store = try Self.open(address)
         let container = ContainerKey(container: "c", environment: .development)
         let users = try await store.write(.account(nil)) { transaction in
-            try (0..<24).map { number in
+            try (0..<2).map { number in
                 let account = try transaction.createAccount(
                     named: "user \(number)", at: Instant(rawValue: 7))
                 return try transaction.makeUser(
@@ -224,31 +225,53 @@ struct WriterTests {
         }
         let other = try PostgresConnection(address)
         defer { other.close() }
-        for round in 1...3 {
-            for (number, user) in users.enumerated() where (number + round) % 4 == 0 {
-                try other.execute(
-                    "SELECT pg_advisory_lock($1)", [.int64(ScopeLocks.key(of: user))])
+        try other.execute("SELECT pg_advisory_lock($1)", [.int64(ScopeLocks.key(of: users[0]))])
+        let (isRunning, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let first = Task {
+            try await store.write(.catalogue(container)) { _ in
+                isRunning.signal()
+                isDone.wait()
             }
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for user in users {
-                    group.addTask {
-                        try await store.write(.user(user)) { try $0.putBadges([user: round]) }
-                    }
-                }
-                // Each lane has met a lock by now, or has nothing more to do.
-                try await eventually {
-                    var count: Int64 = 0
-                    try other.rows("SELECT count(*) FROM pg_locks WHERE NOT granted") {
-                        count = $0.int(0)
-                    }
-                    return count > 0
-                }
-                try other.execute("SELECT pg_advisory_unlock_all()")
-                try await group.waitForAll()
-            }
-            let badges = try await store.read { try $0.badges(of: Set(users)) }
-            #expect(badges == Dictionary(uniqueKeysWithValues: users.map { ($0, round) }))
         }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                isRunning.wait()
+                continuation.resume()
+            }
+        }
+        let (begun, ended) = (Locked(0), Locked(0))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<12 {
+                group.addTask {
+                    begun.withLock { $0 += 1 }
+                    // Those of the other user read first what is waited for with what the one before sent.
+                    let user = users[number % 2]
+                    try await store.writeInSteps(for: nil, about: .catalogue(container)) {
+                        try $0.write(.user(user)) { transaction in
+                            if user == users[1] { _ = try transaction.badges(of: [user]) }
+                            try transaction.putBadges([user: 7])
+                        }
+                    }
+                    ended.withLock { $0 += 1 }
+                }
+            }
+            await eventually { begun.current == 12 }
+            isDone.signal()
+            try await first.value
+            // Whoever is first now waits for the lock as long as that takes.
+            try await eventually {
+                var waiting = 0
+                try other.rows("SELECT 1 FROM pg_locks WHERE NOT granted") { _ in waiting += 1 }
+                return waiting > 0 || ended.current == 12
+            }
+            let badges = try await store.read { try $0.badges(of: [users[0]]) }
+            #expect(badges == [:])
+            #expect(ended.current <= 6)
+            try other.execute("SELECT pg_advisory_unlock_all()")
+            try await group.waitForAll()
+        }
+        let badges = try await store.read { try $0.badges(of: Set(users)) }
+        #expect(badges == [users[0]: 7, users[1]: 7])
         try await store.close()
     }
 
