@@ -96,8 +96,8 @@ extension PostgresConnection {
 
     // MARK: Waiting
 
-    /// Sends what there is, and the end of it, without waiting for answers.
-    func sendOff() {
+    /// Sends what there is, and the end of it, without waiting for answers: the next wait does.
+    package func sendOff() {
         guard let connection = usable() else { return }
         guard PQpipelineSync(connection) == 1 else {
             return lose(PostgresError(.connectionLost, Self.message(of: connection)))

@@ -135,9 +135,6 @@ package final class PostgresConnection {
         return count.rows
     }
 
-    /// Has the server begin with what was sent, and does not wait for it: the next wait does.
-    package func begin() { sendOff() }
-
     /// Waits for everything that was sent.
     ///
     /// - Throws: The first error since the last wait.

@@ -151,6 +151,22 @@ struct WriterTests {
         try await store.close()
     }
 
+    /// Begins a write that is under way when this returns, until it is said to be done.
+    private static func beginWrite(
+        _ scope: StoreScope, in store: PostgresStore
+    ) async -> (write: Task<Void, any Error>, isDone: DispatchSemaphore) {
+        let isDone = DispatchSemaphore(value: 0)
+        let (running, begun) = AsyncStream.makeStream(of: Void.self)
+        let write = Task {
+            try await store.write(scope) { _ in
+                begun.finish()
+                isDone.wait()
+            }
+        }
+        for await _ in running {}
+        return (write, isDone)
+    }
+
     /// In one transaction, in which each follows one that went well.
     @Test(
         "Of writes that share a transaction those fail alone that do, at their first look or at last",
@@ -158,17 +174,7 @@ struct WriterTests {
     func failsBehindOthers(statement: String) async throws {
         let store = try Self.open(PostgresEngine.makeDatabase())
         let container = ContainerKey(container: "c", environment: .development)
-        let (isRunning, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        async let blocking: Void = store.write(.catalogue(container)) { _ in
-            isRunning.signal()
-            isDone.wait()
-        }
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                isRunning.wait()
-                continuation.resume()
-            }
-        }
+        let (first, isDone) = await Self.beginWrite(.catalogue(container), in: store)
         try await withThrowingTaskGroup(of: Void.self) { group in
             let begun = Locked(0)
             for number in 0..<20 {
@@ -198,7 +204,7 @@ struct WriterTests {
             isDone.signal()
             try await group.waitForAll()
         }
-        try await blocking
+        try await first.value
         let types = try await store.read { try $0.recordTypeNames(in: container, limit: 100) }
         #expect(Set(types) == Set((0..<20).map { "Type\($0)" }))
         try await store.close()
@@ -226,19 +232,7 @@ struct WriterTests {
         let other = try PostgresConnection(address)
         defer { other.close() }
         try other.execute("SELECT pg_advisory_lock($1)", [.int64(ScopeLocks.key(of: users[0]))])
-        let (isRunning, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let first = Task {
-            try await store.write(.catalogue(container)) { _ in
-                isRunning.signal()
-                isDone.wait()
-            }
-        }
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                isRunning.wait()
-                continuation.resume()
-            }
-        }
+        let (first, isDone) = await Self.beginWrite(.catalogue(container), in: store)
         let (begun, ended) = (Locked(0), Locked(0))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<12 {

@@ -40,6 +40,15 @@ final class CellReaders {
     }
 }
 
+extension SQLReading {
+    /// What an error means to the cell on whose connection work ran: what the connection of another cell met is no trouble of
+    /// this one's, and no conflict, which would run all writes beside it again.
+    func ownError(_ error: any Error) -> any Error {
+        let hasFailed = (connection as? StoreConnection)?.hasFailed ?? true
+        return hasFailed ? error : StoreUnavailable.meant(by: error)
+    }
+}
+
 /// Reads in several cells: each call where what it asks for is. The calls are in the files beside this one, by where
 /// they go.
 protocol CellReading: StoreReader {

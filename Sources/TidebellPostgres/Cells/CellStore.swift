@@ -127,11 +127,8 @@ package final class CellStore: OpenedStore {
                 // Before the first statement, which takes the snapshot: that is no older.
                 let cells = try cells()
                 let readers = CellReaders(cells, in: .directory, reader)
-                let result = Swift.Result { try body(CellReader(readers)) }.mapError { error in
-                    // What another cell's connection met is no trouble of the directory's.
-                    let hasFailed = (reader.connection as? StoreConnection)?.hasFailed ?? true
-                    return hasFailed ? error : StoreUnavailable.meant(by: error)
-                }
+                let result = Swift.Result { try body(CellReader(readers)) }
+                    .mapError(reader.ownError)
                 readers.end(isWhole: (try? result.get()) != nil)
                 // What took long may have looked where something no longer was.
                 return try map.hasSwitched(since: cells.view) ? nil : result.get()
@@ -382,9 +379,7 @@ private struct CellSteps: StoreSteps {
             return result
         } catch {
             try? transaction.end(committing: false)
-            // What another cell's connection met is no conflict of this one's, which would run all writes beside it again.
-            let hasFailed = (own.connection as? StoreConnection)?.hasFailed ?? true
-            throw hasFailed ? error : StoreUnavailable.meant(by: error)
+            throw own.ownError(error)
         }
     }
 

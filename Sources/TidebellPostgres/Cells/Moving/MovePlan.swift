@@ -135,6 +135,8 @@ final class MovePlan {
     private func lastOfJournals() throws -> [String: Int64] {
         old.enqueue("BEGIN")
         defer { old.rollback() }
+        // Steps that reach into many scopes have this one alone, and none of theirs.
+        old.enqueue("SELECT pg_advisory_xact_lock_shared($1)", [.int64(ScopeLocks.store)])
         takeLocks()
         return try MovedRows.lastOfJournals(on: old)
     }

@@ -185,7 +185,7 @@ struct MovedRows {
             """
         var (before, after): ([Int64: [String]], [Int64: [String]]) = ([:], [:])
         new.enqueue(sql, values ?? ids) { after[$0.int(0)] = ["\($0.int(1))", $0.string(2)] }
-        new.begin()
+        new.sendOff()
         let looked = Result {
             try old.rows(sql, values ?? ids) { before[$0.int(0)] = ["\($0.int(1))", $0.string(2)] }
         }
