@@ -2,8 +2,7 @@
 import Foundation
 import TestSupport
 
-/// A device that writes without pause: single records and batches, atomic and not, each write under its
-/// request ID. A write without an answer is sent again as it was, until there is one.
+/// A device that writes: single records and batches, atomic and not, each write under its request ID. A write without an answer is sent again as it was, until there is one.
 struct EntryWriter: Sendable {
     let device: WireDevice
     let ledger: Ledger
@@ -30,6 +29,7 @@ struct EntryWriter: Sendable {
         }
         func newName() -> String { "\(name)-\(next())" }
         while !Task.isCancelled {
+            await ledger.pace()
             var operations: [WireOperation] = []
             var isAtomic = false
             var fails = false

@@ -39,11 +39,13 @@ final class FileWriter: Sendable {
 
     private let household: Household
     private let folder: URL
+    private let ledger: Ledger
     private let state = Mutex(Saved())
 
-    /// Creates a writer that keeps its files in a folder until they are saved.
-    init(household: Household, folder: URL) throws {
+    /// Creates a writer that keeps its files in a folder until they are saved, and pauses when the ledger says so.
+    init(household: Household, folder: URL, ledger: Ledger = Ledger()) throws {
         self.household = household
+        self.ledger = ledger
         self.folder = folder
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
@@ -56,6 +58,7 @@ final class FileWriter: Sendable {
         let (_, database) = try household.database()
         var number = 0
         while !Task.isCancelled, number < count {
+            await ledger.pace()
             number += 1
             let name = "file-\(number)"
             let bytes = Data(

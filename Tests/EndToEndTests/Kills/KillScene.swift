@@ -71,8 +71,8 @@ struct KillScene: Sendable {
         feeds = [7, 150].map {
             FeedReader(device: household.wireDevice("feed-\($0)"), limit: $0)
         }
-        files = try FileWriter(household: household, folder: uploads)
-        users = UserAdder(program: program)
+        files = try FileWriter(household: household, folder: uploads, ledger: ledger)
+        users = UserAdder(program: program, ledger: ledger)
         watchers = household.devices(2)
     }
 
@@ -119,16 +119,16 @@ struct KillScene: Sendable {
             await eventually { pushes.allSatisfy(\.isReady) }
             try await whileWriting {
                 for _ in 0..<times {
-                    let before = ledger.acknowledged
                     try await load(Int.random(in: Self.load, using: &random))
                     // NB: the only point where a test sleeps: a fault needs a moment.
                     let moment = Int.random(in: 0...20, using: &random)
                     try await Task.sleep(for: .milliseconds(moment))
                     let settled = ledger.takeSettled(limit: Self.mostLookedAt)
                     let truth = ledger.contents
-                    ledger.noteFault(after: before)
+                    ledger.noteFault()
                     server = try await fault(server)
                     try await look(at: settled, in: truth)
+                    ledger.noteEndOfFault()
                 }
                 try await load(Self.load.upperBound)
                 // Nothing is proven of what nobody did.

@@ -46,6 +46,8 @@ final class Ledger: Sendable {
         var settled: [String] = []
         /// The load that each fault met.
         var loads: [Load] = []
+        /// How many writes had been acknowledged when the last fault was over.
+        var acknowledgedBefore = 0
     }
 
     /// What a fault met.
@@ -77,15 +79,32 @@ final class Ledger: Sendable {
     }
 
     /// Notes that a fault comes now.
-    ///
-    /// - Parameter before: How many writes had been acknowledged when the one before it was over.
-    func noteFault(after before: Int) {
+    func noteFault() {
         state.withLock { contents in
             contents.loads.append(
                 Load(
-                    acknowledged: contents.acknowledged - before, underWay: contents.underWay))
+                    acknowledged: contents.acknowledged - contents.acknowledgedBefore,
+                    underWay: contents.underWay))
         }
     }
+
+    /// Notes that a fault is over.
+    func noteEndOfFault() {
+        state.withLock { $0.acknowledgedBefore = $0.acknowledged }
+    }
+
+    /// Waits a moment where much was written since the last fault: one may take a minute, and what is written has to be
+    /// looked at, and moved, by all that follow.
+    func pace() async {
+        let written = state.withLock { $0.acknowledged - $0.acknowledgedBefore }
+        guard written > Self.writesWithoutPause else { return }
+        // NB: one that is to stop does not wait.
+        try? await Task.sleep(for: Self.pause)
+    }
+
+    /// More than each fault waits for.
+    private static let writesWithoutPause = 120
+    private static let pause = Duration.seconds(2)
 
     /// Notes that a batch was refused, as it had to be.
     func refused(_ names: [String]) {

@@ -251,6 +251,11 @@ struct NodeGroup: Sendable {
             try await Task.sleep(for: .seconds(Double(number % 3) + 0.5))
             moving.signal(SIGKILL)
             _ = await moving.waitUntilExit()
+            if number % 8 >= 6 {
+                // Unless it had come to its end, or behind the switch.
+                let cancel = ["cell", "move", "--cancel", "--user", KillScene.user]
+                print((try? await cloud.run(cancel).joined(separator: "\n")) ?? "not given up")
+            }
         }
         print(try await cloud.run(arguments).joined(separator: "\n"))
     }

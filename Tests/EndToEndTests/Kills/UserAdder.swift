@@ -14,10 +14,13 @@ final class UserAdder: Sendable {
     }
 
     private let program: TidebellProgram
+    private let ledger: Ledger
     private let state = Mutex(State())
 
-    init(program: TidebellProgram) {
+    /// Creates one who pauses when the ledger says so.
+    init(program: TidebellProgram, ledger: Ledger) {
         self.program = program
+        self.ledger = ledger
     }
 
     var tokens: Int { state.withLock(\.tokens.count) }
@@ -27,6 +30,7 @@ final class UserAdder: Sendable {
     func add(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         while !Task.isCancelled {
+            await ledger.pace()
             let number = state.withLock { state in
                 state.runs += 1
                 return state.runs
