@@ -104,12 +104,23 @@ struct CellCommand: AsyncParsableCommand {
                     "\(cell.number)\t\(cell.name)\t\(cell.takesNew ? "takes new" : "takes no new")\t\(holds)\t\(cell.place)"
                 )
                 for move in cell.movesTo {
-                    printLine(
-                        "\t\ta move has not ended; it goes on with: tidebell cell move \(cell.name) \(move)\(data.hint)"
-                    )
+                    for line in lines(of: move, to: cell.name) { printLine("\t\t\(line)") }
                 }
             }
             if cells.contains(where: { $0.problem != nil }) { throw ExitCode.failure }
+        }
+
+        private func lines(of move: CellDirectory.Move, to cell: String) -> [String] {
+            guard let options = move.options else {
+                return ["a move of user \(move.owner), whose account is gone, has not ended"]
+            }
+            let cancel = "tidebell cell move --cancel \(options)\(data.hint)"
+            guard !move.isGivenUp else {
+                return ["a move was given up; what was copied here is removed with: \(cancel)"]
+            }
+            let goOn =
+                "a move has not ended; it goes on with: tidebell cell move \(cell) \(options)\(data.hint)"
+            return move.isSwitched ? [goOn] : [goOn, "it is given up with: \(cancel)"]
         }
     }
 
@@ -119,10 +130,13 @@ struct CellCommand: AsyncParsableCommand {
             abstract: "Move a user, or a public database, to another cell.",
             discussion: """
                 They stay in use: they are copied, and what changes meanwhile, too; at the end their writes wait for \
-                some seconds. Apps notice nothing else. A move that was interrupted goes on when it is run again.
+                some seconds. Apps notice nothing else. A move that was interrupted goes on when it is run again; with \
+                --cancel in place of the cell it is given up, and all stays where it was.
                 """)
 
-        @Argument(help: "The cell, as `tidebell cell list` prints it.") var cell: String
+        @Argument(help: "The cell, as `tidebell cell list` prints it.") var cell: String?
+        @Flag(help: "Give up a move that was interrupted, also while the other cell is away.")
+        var cancel = false
 
         @Option(help: "The user, by the name of the account.") var user: String?
         @Option(help: "The container; with a user, what is theirs in that container alone.")
@@ -138,6 +152,12 @@ struct CellCommand: AsyncParsableCommand {
                     "Say what is to move: --user NAME, or --container NAME for its public database."
                 )
             }
+            guard cancel == (cell == nil) else {
+                throw ValidationError(
+                    cancel
+                        ? "A move that is given up needs no cell."
+                        : "Name the cell, as `tidebell cell list` prints it.")
+            }
         }
 
         func run() async throws {
@@ -147,6 +167,10 @@ struct CellCommand: AsyncParsableCommand {
                 let subjects = try CellDirectory.subjects(of: user, in: key, at: directory)
                 for subject in subjects {
                     let what = subject.described(as: user)
+                    guard let cell else {
+                        try giveUp(subject, what, in: directory)
+                        continue
+                    }
                     let outcome: CellMove.Outcome
                     do {
                         outcome = try CellMove.run(
@@ -170,6 +194,22 @@ struct CellCommand: AsyncParsableCommand {
                 throw OperatorError(
                     "There is nothing to move: there is no user '\(user ?? "")', or nothing of theirs there."
                 )
+            }
+        }
+
+        private func giveUp(
+            _ subject: CellMove.Subject, _ what: String, in directory: CellDirectory.Address
+        ) throws {
+            do {
+                let failure = try CellMove.cancel(subject, in: directory)
+                printLine("Gave up the move of \(what): it is where it was.")
+                guard let failure else { return }
+                printError(
+                    "What was copied is still in the other cell, and counts there: \(failure). Run this again when it is back."
+                )
+            } catch CellMove.Refusal.notBegun where user != nil && container == nil {
+                // Of what a user has, one part after the other moves.
+                printLine("\(what): \(CellMove.Refusal.notBegun).")
             }
         }
     }

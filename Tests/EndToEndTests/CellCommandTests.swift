@@ -79,6 +79,15 @@ struct CellCommandTests {
         #expect(
             try await refusal(["cell", "move", "north", "--user", "anna"], by: cloud)
                 .contains("Error: There is no cell named 'north'."))
+        #expect(
+            try await cloud.run(["cell", "move", "--cancel", "--user", "anna"]).joined()
+                .contains("no move of it has begun"))
+        #expect(
+            try await refusal(["cell", "move", "--cancel", "east", "--user", "anna"], by: cloud)
+                .contains("A move that is given up needs no cell"))
+        #expect(
+            try await refusal(["cell", "move", "--user", "anna"], by: cloud)
+                .contains("Name the cell"))
         server.signal(SIGTERM)
         #expect(await server.waitUntilExit() == 0)
     }

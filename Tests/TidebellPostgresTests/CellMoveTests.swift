@@ -181,6 +181,52 @@ struct CellMoveTests {
     }
 
     @Test(
+        "A move that ended before the switch is given up: all is where it was, and is written to",
+        arguments: CellMove.Stage.allCases
+    )
+    func givenUp(stage: CellMove.Stage) async throws {
+        let cloud = try await Cloud()
+        let before = try await cloud.names()
+        let subject = CellMove.Subject(owner: cloud.user.id, container: .notes)
+        let address = try PostgresAddress(cloud.address)
+        #expect(throws: CellMove.Refusal.notBegun) { try CellMove.cancel(subject, in: address) }
+        await #expect(throws: Interrupted.self) {
+            try await cloud.move(to: "west") { if $0 == stage { throw Interrupted() } }
+        }
+        guard [.copied, .held, .fenced].contains(stage) else {
+            #expect(throws: CellMove.Refusal.hasMoved(to: "west")) {
+                try CellMove.cancel(subject, in: address)
+            }
+            return try await cloud.store.close()
+        }
+        #expect(try CellMove.cancel(subject, in: address) == nil)
+        #expect(try cloud.places() == ["directory": 0, "east": 1, "west": 0])
+        try await cloud.save(["after"])
+        #expect(try await cloud.names() == before + ["after"])
+        try await cloud.move(to: "west")
+        #expect(try await cloud.names() == before + ["after"])
+        try await cloud.store.close()
+    }
+
+    @Test("A move to a cell that is away is given up")
+    func givenUpWithoutTarget() async throws {
+        let cloud = try await Cloud()
+        await #expect(throws: Interrupted.self) {
+            try await cloud.move(to: "west") { if $0 == .held { throw Interrupted() } }
+        }
+        try PostgresEngine.drop(cell: "west", of: cloud.address)
+        let subject = CellMove.Subject(owner: cloud.user.id, container: .notes)
+        let address = try PostgresAddress(cloud.address)
+        let failure = try CellMove.cancel(subject, in: address)
+        #expect(failure?.contains("does not exist") == true, "\(failure ?? "")")
+        // It is known until what was copied is gone.
+        #expect(try CellMove.cancel(subject, in: address) == failure)
+        try await cloud.save(["after"])
+        #expect(try await cloud.names().contains("after"))
+        try await cloud.store.close()
+    }
+
+    @Test(
         "A cloud that has records gets cells; positions in an outbox ascend wherever its database is"
     )
     func added() async throws {

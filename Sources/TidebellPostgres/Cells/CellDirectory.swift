@@ -55,7 +55,17 @@ package enum CellDirectory {
         package var bytes: Int64?
         package var problem: String?
         /// What is on its way there, or was when a move was interrupted.
-        package var movesTo: [String] = []
+        package var movesTo: [Move] = []
+    }
+
+    /// A move that has not ended.
+    package struct Move: Sendable, Hashable {
+        /// By which options it is named; nil for what a user had whose account is gone.
+        package var options: String?
+        /// The number of the user; 0 for a public database.
+        package var owner: Int64
+        package var isSwitched: Bool
+        package var isGivenUp: Bool
     }
 
     /// Runs `body` with the address of a cloud's directory; a database that cannot be reached fails as one that cannot be
@@ -248,19 +258,24 @@ package enum CellDirectory {
         defer { connection.close() }
         let cells = try cells(on: connection)
         guard !cells.isEmpty else { return [] }
-        var moves: [CellNumber: [String]] = [:]
+        var moves: [CellNumber: [Move]] = [:]
         try connection.rows(
             """
-            SELECT owner, cell_move.container, cell_move.environment, target, account.name
+            SELECT owner, cell_move.container, cell_move.environment, target, account.name, switched, held
             FROM cell_move LEFT JOIN "user" ON "user".id = owner
                 LEFT JOIN account ON account.id = "user".account
             ORDER BY 1, 2, 3
             """
         ) { row in
-            let options =
-                (row.isNull(4) ? "" : "--user \(row.string(4)) ")
-                + "--container \(row.string(1)) --environment \(row.string(2))"
-            moves[CellNumber(rawValue: Int(row.int(3))), default: []].append(options)
+            let container = "--container \(row.string(1)) --environment \(row.string(2))"
+            let owner = row.int(0)
+            // Without a user it would name the public database.
+            let user = row.isNull(4) ? nil : "--user \(row.string(4)) \(container)"
+            moves[CellNumber(rawValue: Int(row.int(3))), default: []].append(
+                Move(
+                    options: owner == 0 ? container : user, owner: owner,
+                    isSwitched: row.bool(5),
+                    isGivenUp: row.int(6) == MovePlan.Hold.givenUp.rawValue))
         }
         return try cells.map { cell in
             let address = try cell.address.map { try PostgresAddress($0) } ?? directory

@@ -157,7 +157,8 @@ final class CellMap: Sendable {
             view.numbers[kind, default: [:]][row.int(1)] = CellNumber(rawValue: Int(row.int(2)))
         }
         try connection.rows(
-            "SELECT owner, container, environment, switched FROM cell_move WHERE held <> 0"
+            "SELECT owner, container, environment, switched FROM cell_move WHERE held = $1",
+            [.int64(MovePlan.Hold.held.rawValue)]
         ) { row in
             let subject = CellMove.Subject(row)
             view.held.insert(subject)

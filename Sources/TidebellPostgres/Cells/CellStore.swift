@@ -311,8 +311,8 @@ package final class CellStore: OpenedStore {
 struct IsMoving: Error, CustomStringConvertible {
     /// What an operator gets.
     var description: String {
-        "something of this cloud is being moved to another cell; if that was interrupted, `tidebell cell list` prints the command "
-            + "that goes on with it"
+        "something of this cloud is being moved to another cell; if that was interrupted, `tidebell cell list` prints the commands "
+            + "that go on with it or give it up"
     }
 
     /// What a client gets that has waited long enough.

@@ -263,18 +263,18 @@ final class WriterConnections: Sendable {
         func holdServing() throws {
             try connection.hold(
                 PostgresSchema.servingLock, inCommon: node != nil, for: timeout
-            ) { .servedElsewhere(path: address.description) }
+            ) { StoreOpenError.servedElsewhere(path: address.description) }
         }
         if let node {
             try connection.hold(
                 lane == 0 ? ownLock : lanesLock, inCommon: lane > 0, for: timeout
-            ) { .nodeInUse(name: node.description) }
+            ) { StoreOpenError.nodeInUse(name: node.description) }
             try holdServing()
         } else if lane == 0 {
             try holdServing()
         } else {
             try connection.hold(lanesLock, inCommon: true, for: timeout) {
-                .servedElsewhere(path: address.description)
+                StoreOpenError.servedElsewhere(path: address.description)
             }
         }
         state.withLock { $0.holders[lane] = connection.serverProcess }
@@ -304,8 +304,8 @@ extension PostgresConnection {
     }
 
     /// Takes a lock for as long as the connection lasts.
-    fileprivate func hold(
-        _ lock: Int64, inCommon: Bool = false, for timeout: String, otherwise: () -> StoreOpenError
+    func hold(
+        _ lock: Int64, inCommon: Bool = false, for timeout: String, otherwise: () -> any Error
     ) throws {
         do {
             try execute("SET lock_timeout = '\(timeout)'")

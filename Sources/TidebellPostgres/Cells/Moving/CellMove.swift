@@ -52,6 +52,9 @@ extension CellMove {
         case nothingThere
         case isMoving
         case differs(table: String)
+        case notBegun
+        case givenUp
+        case hasMoved(to: String)
 
         /// Whether there is nothing to be moved.
         package var isNothingToDo: Bool {
@@ -66,13 +69,18 @@ extension CellMove {
             case .unknownCell(let name): "there is no cell named '\(name)'"
             case .isThere(let name): "it is in cell '\(name)' already"
             case .onItsWay(let name):
-                "a move to cell '\(name)' has begun and not ended; run that once more first, which goes on where it was"
+                "a move to cell '\(name)' has begun and not ended; run that once more first, which goes on where it was, or "
+                    + "give it up with --cancel"
             case .nothingThere: "there is nothing there to be moved"
             case .isMoving:
                 "something else of this cloud is being moved at this moment; try again when that has ended"
             case .differs(let table):
                 "the rows of the table '\(table)' are not the same after they were copied; it stays where it "
                     + "was, and the same command tries again"
+            case .notBegun: "no move of it has begun"
+            case .givenUp: "it was given up meanwhile; it stays where it was"
+            case .hasMoved(let name):
+                "it is in cell '\(name)' already, and may have changed there; run the move there once more, which ends it"
             }
         }
     }
@@ -106,7 +114,7 @@ extension CellMove {
     /// tokens, subscriptions and positions stay what they are.
     ///
     /// One that was interrupted goes on when it is run again. Until the switch it stays where it was, but that
-    /// its writes wait from the moment it was held.
+    /// its writes wait from the moment it was held; ``cancel(_:in:)`` gives it up until then.
     ///
     /// - Parameters:
     ///   - wait: Waits; not on a thread of Swift's concurrency.

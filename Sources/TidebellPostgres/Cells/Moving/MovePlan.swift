@@ -15,6 +15,15 @@ final class MovePlan {
     /// For the checksums of the other cell, too.
     private static let longestStandstill = "60s"
 
+    /// What `held` says of a move.
+    enum Hold: Int64 {
+        case notHeld = 0
+        /// Writes of the subject wait.
+        case held = 1
+        /// It is given up, and what was copied may still be there.
+        case givenUp = 2
+    }
+
     /// Whether the directory says the new cell already: the move was interrupted behind that.
     let isSwitched: Bool
     /// The last numbers of the journals that were copied; nil where none were.
@@ -40,11 +49,8 @@ final class MovePlan {
         source = try begun?.source ?? Self.place(of: subject, directory)
         isSwitched = begun?.isSwitched ?? false
         guard source != target else { throw CellMove.Refusal.isThere(name) }
-        func connect(_ number: CellNumber) throws -> PostgresConnection {
-            let place = cells.first { $0.number == number }?.address
-            return try PostgresConnection(place.map { try PostgresAddress($0) } ?? address)
-        }
-        (old, new) = (try connect(source), try connect(target))
+        old = try Self.connect(to: source, of: cells, in: address)
+        new = try Self.connect(to: target, of: cells, in: address)
         // Also where the directory's connection is lost meanwhile.
         if source != .directory { try Self.beAlone(on: old) }
         if target != .directory { try Self.beAlone(on: new) }
@@ -60,20 +66,34 @@ final class MovePlan {
             subject.values + [.int64(Int64(source.rawValue)), .int64(Int64(target.rawValue))])
     }
 
+    /// Connects to a cell.
+    static func connect(
+        to number: CellNumber, of cells: [CellMap.Cell], in directory: PostgresAddress
+    ) throws -> PostgresConnection {
+        let place = cells.first { $0.number == number }?.address
+        let connection = try PostgresConnection(
+            place.map { try PostgresAddress($0) } ?? directory)
+        // A move that is killed is not to go on with a long statement. Not every system of a server has this.
+        _ = try? connection.execute("SET client_connection_check_interval = '1s'")
+        return connection
+    }
+
+    /// For how long the end of a move that was killed a moment ago is waited for.
+    private static let longestWait = "5s"
+
     /// Keeps others from moving something, as long as a connection lasts.
-    private static func beAlone(on connection: PostgresConnection) throws {
-        var isAlone = false
-        try connection.rows(
-            "SELECT pg_try_advisory_lock($1)", [.int64(PostgresSchema.movingLock)]
-        ) { isAlone = $0.bool(0) }
-        guard isAlone else { throw CellMove.Refusal.isMoving }
+    static func beAlone(on connection: PostgresConnection) throws {
+        try connection.hold(PostgresSchema.movingLock, for: longestWait) {
+            CellMove.Refusal.isMoving
+        }
     }
 
     func close() {
         for connection in [old, new, directory] { connection.close() }
     }
 
-    private static func begun(
+    /// What the directory has of a move that has not ended.
+    static func begun(
         _ subject: CellMove.Subject, _ directory: PostgresConnection
     ) throws -> (source: CellNumber, target: CellNumber, isSwitched: Bool)? {
         var found: (CellNumber, CellNumber, Bool)?
@@ -153,9 +173,10 @@ final class MovePlan {
     /// Has the writes of the subject wait, wherever they come.
     func hold() throws {
         let databases = try MovedRows.databases(of: subject, on: old)
-        try change { directory in
+        try Self.change(directory) { directory in
             directory.enqueue(
-                "UPDATE cell_move SET held = 1 WHERE \(CellMove.Subject.isWanted)", subject.values)
+                "UPDATE cell_move SET held = $4 WHERE \(CellMove.Subject.isWanted)",
+                subject.values + [.int64(Hold.held.rawValue)])
             directory.enqueue(
                 "INSERT INTO held_database SELECT * FROM unnest($1) ON CONFLICT DO NOTHING",
                 [.int64Array(databases)])
@@ -210,6 +231,7 @@ final class MovePlan {
         do {
             // A write that began before the hold ends first.
             takeLocks()
+            if source == .directory { try checkHold() }
             let moved = try MovedRows(of: subject, from: old, to: new, in: target)
             let rows =
                 try moved.copy(verifies: true)
@@ -235,6 +257,16 @@ final class MovePlan {
         }
     }
 
+    /// Fails where the move was given up, which comes to nothing else where the old cell is the directory's.
+    private func checkHold() throws {
+        var isHeld = false
+        try old.rows(
+            "SELECT held FROM cell_move WHERE \(CellMove.Subject.isWanted) FOR SHARE",
+            subject.values
+        ) { isHeld = $0.int(0) == Hold.held.rawValue }
+        guard isHeld else { throw CellMove.Refusal.givenUp }
+    }
+
     /// The locks of the scopes of what is moved.
     private var lockKeys: [Int64] {
         let databases = subject.scopes.map {
@@ -258,7 +290,7 @@ final class MovePlan {
     func switchDirectory() throws {
         let numbers = try MovedRows(of: subject, from: old, to: new, in: target).numbers()
         let cell = PostgresValue.int64(Int64(target.rawValue))
-        try change { directory in
+        try Self.change(directory) { directory in
             if let owner = subject.owner {
                 directory.enqueue(
                     """
@@ -301,10 +333,27 @@ final class MovePlan {
 
     /// Lets the writes go on.
     func release() throws {
-        let databases = try [old, new].flatMap { try MovedRows.databases(of: subject, on: $0) }
-        try change { directory in
+        try Self.letGo(
+            subject,
+            databases: [old, new].flatMap { try MovedRows.databases(of: subject, on: $0) },
+            as: .notHeld, in: directory)
+    }
+
+    /// Lets the writes of a subject go on where they went before, and has the directory say that the move is given up.
+    static func giveUp(
+        _ subject: CellMove.Subject, databases: [Int64], in directory: PostgresConnection
+    ) throws {
+        try letGo(subject, databases: databases, as: .givenUp, in: directory)
+    }
+
+    private static func letGo(
+        _ subject: CellMove.Subject, databases: [Int64], as hold: Hold,
+        in directory: PostgresConnection
+    ) throws {
+        try change(directory) { directory in
             directory.enqueue(
-                "UPDATE cell_move SET held = 0 WHERE \(CellMove.Subject.isWanted)", subject.values)
+                "UPDATE cell_move SET held = $4 WHERE \(CellMove.Subject.isWanted)",
+                subject.values + [.int64(hold.rawValue)])
             directory.enqueue(
                 "DELETE FROM held_database WHERE database = ANY($1)", [.int64Array(databases)])
         }
@@ -318,7 +367,9 @@ final class MovePlan {
     }
 
     /// Changes the directory, which everybody notices.
-    private func change(_ body: (PostgresConnection) throws -> Void) throws {
+    private static func change(
+        _ directory: PostgresConnection, _ body: (PostgresConnection) throws -> Void
+    ) throws {
         directory.enqueue("BEGIN")
         do {
             try body(directory)

@@ -334,7 +334,7 @@ struct MovedRows {
 
     /// Counts the answers that are kept for those who may have written there: those that are kept for nothing go by age, as the
     /// old cell's do.
-    private func countAnswers() throws {
+    func countAnswers() throws {
         new.enqueue("DELETE FROM kept_answer_size WHERE \(Self.ofWriters)", ids)
         try new.execute(
             """
