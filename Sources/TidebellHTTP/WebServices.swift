@@ -62,7 +62,7 @@ package struct WebServices: Sendable {
                     failure(error, of: request, uuid: uuid), for: account, of: request, uuid: uuid)
             }
             CrossOrigin.allow(request, in: &response)
-            response.compress(for: request)
+            await response.compress(for: request)
         }
         response.headers[.requestUUID] = uuid
         if let strictTransport, request.isSecure {

@@ -18,11 +18,6 @@ struct StoreLife: Sendable {
 ///
 /// DESIGN.md beside this file explains why it is as it is.
 package final class SQLiteStore: OpenedStore {
-    /// The most reads that occupy their callers' threads at the same time; the
-    /// others go to threads of their own, so that a slow disk leaves callers
-    /// threads to go on with.
-    static let readsInPlace = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
-
     /// What a read that may turn out to be long looks at on its caller's thread; some
     /// milliseconds. A page of a query that half of the records match fits, and one of changes with
     /// the most records (``Limits/recordsPerExtendedPage``), so that they are not begun twice.
@@ -52,6 +47,8 @@ package final class SQLiteStore: OpenedStore {
     private let numbering: Numbering
     let files: StoreFiles
     private let reads = Atomic(0)
+    private let longReads = Atomic(0)
+    private let readsInPlace: ReadsInPlace
     private let isClosed = Atomic(false)
 
     /// Takes over an open pool; see ``open(at:for:identity:)``.
@@ -71,6 +68,7 @@ package final class SQLiteStore: OpenedStore {
         self.bounds = bounds
         self.numbering = numbering
         self.files = files
+        readsInPlace = ReadsInPlace(elapsed: elapsed)
         writes = GroupCommit(
             pool, log: log, leases: leases, scopes: scopes, outbox: outbox, access: access,
             unsettled: unsettled, troubles: troubles, note: life.note, files: files, bounds: bounds,
@@ -135,6 +133,8 @@ package final class SQLiteStore: OpenedStore {
         _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
         guard length != .long else {
+            longReads.add(1, ordering: .relaxed)
+            defer { longReads.subtract(1, ordering: .relaxed) }
             return try await pool.unsafeRead { try self.run(body, length, on: $0) }
         }
         let running = reads.add(1, ordering: .relaxed).newValue
@@ -142,14 +142,20 @@ package final class SQLiteStore: OpenedStore {
         guard running <= bounds.waitingReads else {
             throw bounds.tooManyReadsWait
         }
-        if running <= Self.readsInPlace, let answer = try readInPlace(length, body) {
+        let longs = longReads.load(ordering: .relaxed)
+        if let answer = try readsInPlace.run(
+            running, beside: longs, { try readInPlace(length, body) })
+        {
             return answer
         }
-        return try await pool.unsafeRead { try self.run(body, length, on: $0) }
+        return try await pool.unsafeRead { database in
+            // What it may look at takes its time.
+            guard length == .short else { return try self.run(body, length, on: database) }
+            return try self.readsInPlace.measure { try self.run(body, length, on: database) }
+        }
     }
 
-    /// Reads on the thread of the caller, which is shorter than the way to
-    /// another; nil where that would take the thread for too long.
+    /// Reads on the thread of the caller; nil where that would take the thread for too long.
     private func readInPlace<Result: Sendable>(
         _ length: ReadLength, _ body: @Sendable (any StoreReader) throws -> Result
     ) throws -> Result? {

@@ -41,6 +41,38 @@ struct ReadWorkTests {
         }
     }
 
+    @Test("While a read takes long, and for a while after it, reads go to threads of their own")
+    func slowDisk() {
+        let now = Mutex(Duration.zero)
+        let reads = ReadsInPlace { now.withLock(\.self) }
+        func wait(_ time: Duration) { now.withLock { $0 += time } }
+        func isInPlace(_ short: Int = 1, beside long: Int = 0) -> Bool {
+            reads.run(short, beside: long) { true } ?? false
+        }
+        func isPaused(for pause: Duration) -> Bool {
+            wait(pause - .milliseconds(1))
+            let isPaused = !isInPlace()
+            wait(.milliseconds(1))
+            return isPaused && isInPlace()
+        }
+        #expect(isInPlace(ReadsInPlace.atOnce) && !isInPlace(ReadsInPlace.atOnce + 1))
+        #expect(isInPlace(beside: SQLiteStore.readers - 1))
+        #expect(!isInPlace(beside: SQLiteStore.readers))
+        let short = ReadsInPlace.long - .milliseconds(1)
+        let others: Void? = reads.run(1, beside: 0) {
+            wait(short)
+            #expect(isInPlace() == (ReadsInPlace.atOnce > 1))
+            wait(.milliseconds(1))
+            #expect(!isInPlace())
+        }
+        #expect(others != nil)
+        #expect(isPaused(for: ReadsInPlace.long * ReadsInPlace.pause))
+        reads.measure { wait(short) }
+        #expect(isInPlace())
+        reads.measure { wait(.seconds(60)) }
+        #expect(isPaused(for: ReadsInPlace.longestPause))
+    }
+
     @Test("A long read that is cancelled ends at the next work it counts")
     func cancelled() async throws {
         try await withStore { store in

@@ -8,18 +8,29 @@ extension WebResponse {
     private static let compressible = ["application/json", "text/javascript", "text/plain"]
 
     /// Compresses the body where the client reads that and it is worth it.
-    mutating func compress(for request: WebRequest) {
+    mutating func compress(for request: WebRequest) async {
         guard case .bytes(let bytes) = body, status == 200,
             (Gzip.fewestBytes...Gzip.mostBytes).contains(bytes.count),
             let type = headers[.contentType]?.prefix(while: { $0 != ";" }),
             Self.compressible.contains(where: { type.isSameName(as: $0) })
         else { return }
         headers.append(HTTPField(name: .vary, value: "Accept-Encoding"))
-        guard request.acceptsGzip, let compressed = Gzip.compressed(bytes) else { return }
+        guard request.acceptsGzip, let compressed = await Self.compressed(bytes) else { return }
         body = .bytes(compressed)
         headers[.contentEncoding] = "gzip"
         // The same content in other bytes (RFC 9110, 8.8.3.3).
         if let tag = headers[.eTag], !tag.hasPrefix("W/") { headers[.eTag] = "W/" + tag }
+    }
+
+    /// Bytes of an answer that are compressed where it was made.
+    private static let shortAnswer = 64 * 1024
+
+    /// Compresses a long answer on a thread for which no connections wait (``LoopExecutor``).
+    private static func compressed(_ bytes: [UInt8]) async -> [UInt8]? {
+        guard bytes.count > shortAnswer else { return Gzip.compressed(bytes) }
+        return await withTaskExecutorPreference(globalConcurrentExecutor) {
+            Gzip.compressed(bytes)
+        }
     }
 }
 

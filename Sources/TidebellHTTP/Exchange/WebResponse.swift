@@ -50,6 +50,19 @@ package struct WebResponse: Sendable {
         json(status: status, JSONWriter.write(capacity: capacity, write))
     }
 
+    /// Bytes of an answer that are written where it was found: some milliseconds.
+    private static let shortAnswer = 512 * 1024
+
+    /// Writes an answer of about so many bytes; a long one on a thread for which no connections wait (``LoopExecutor``).
+    static func json(
+        estimate: Int, _ write: @Sendable (inout JSONWriter) -> Void
+    ) async -> WebResponse {
+        guard estimate > shortAnswer else { return json(capacity: estimate, write) }
+        return await withTaskExecutorPreference(globalConcurrentExecutor) {
+            json(capacity: estimate, write)
+        }
+    }
+
     /// Returns an answer with bytes that are JSON already.
     package static func json(status: Int = 200, _ bytes: [UInt8]) -> WebResponse {
         WebResponse(

@@ -110,7 +110,7 @@ final class FeedSender {
         isWaiting = true
         underway.begin()
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        preparation = Task { [underway] in
+        preparation = Task(executorPreference: LoopExecutor(context.eventLoop)) { [underway] in
             do {
                 try await feed.prepare()
                 let prepared = feed

@@ -166,7 +166,9 @@ final class RequestQueue: ChannelDuplexHandler, RemovableChannelHandler {
         current?.head = nil
         underway.begin()
         let path = AnswerPath(self, on: context.eventLoop)
-        let task = Task { [responder, connection, underway] in
+        // Whoever waits for it is on this loop: another thread would have to be woken twice.
+        let executor = request.body.isShort ? LoopExecutor(context.eventLoop) : nil
+        let task = Task(executorPreference: executor) { [responder, connection, underway] in
             await responder.answer(head, request.body, of: connection, on: path)
             underway.end()
         }
@@ -385,12 +387,12 @@ struct AnswerPath: Sendable {
 
     /// Sends an answer that is in memory, which counts for `share` until the system has taken it.
     func send(_ head: HTTPResponse, _ body: ByteBuffer, counted share: BodyBytes.Share?) {
-        queue.eventLoop.execute { queue.value.send(head, body, counted: share) }
+        onLoop { $0.send(head, body, counted: share) }
     }
 
     /// Sends an answer that is a feed; the task need not wait for it.
     func send(_ head: HTTPResponse, _ feed: any Feed) {
-        queue.eventLoop.execute { queue.value.send(head, feed) }
+        onLoop { $0.send(head, feed) }
     }
 
     /// Sends an answer while it is produced.
@@ -401,23 +403,29 @@ struct AnswerPath: Sendable {
         _ head: HTTPResponse, isEndless: Bool,
         _ produce: @Sendable (inout any BodyWriter) async throws -> Void
     ) async {
-        queue.eventLoop.execute { queue.value.beginAnswer(head, isEndless: isEndless) }
+        onLoop { $0.beginAnswer(head, isEndless: isEndless) }
         var writer: any BodyWriter = SentWriter(path: self)
         do {
             try await produce(&writer)
         } catch is CancellationError where isEndless {
             // All ways to be cancelled are a regular end of the stream.
         } catch {
-            return queue.eventLoop.execute { queue.value.breakOff() }
+            return onLoop { $0.breakOff() }
         }
-        queue.eventLoop.execute { queue.value.endAnswer() }
+        onLoop { $0.endAnswer() }
     }
 
     /// Sends a piece; done when the system has taken it.
     fileprivate func send(_ piece: ByteBuffer) -> EventLoopFuture<Void> {
         let taken = queue.eventLoop.makePromise(of: Void.self)
-        queue.eventLoop.execute { queue.value.send(piece, promise: taken) }
+        onLoop { $0.send(piece, promise: taken) }
         return taken.futureResult
+    }
+
+    /// Runs `body` on the connection's event loop, at once where a task runs there.
+    private func onLoop(_ body: @escaping @Sendable (RequestQueue) -> Void) {
+        guard !queue.eventLoop.inEventLoop else { return body(queue.value) }
+        queue.eventLoop.execute { body(queue.value) }
     }
 }
 

@@ -28,6 +28,8 @@ final class SocketBody: PendingBody {
 
     private let connection: Connection
     private let announced: Int?
+    /// Whether it is known to be short, or not there, so that its reader takes no time worth a thread of its own.
+    let isShort: Bool
     /// Whether the client waits for `100 Continue`.
     private let isAskedFor: Bool
     private let state = Mutex(State())
@@ -35,6 +37,10 @@ final class SocketBody: PendingBody {
     init(_ head: HTTPRequest, on connection: Connection) {
         self.connection = connection
         announced = head.headerFields[.contentLength].flatMap { Int($0) }
+        let isKnown =
+            announced.map { $0 <= Self.bytesAhead } ?? (head.headerFields[.transferEncoding] == nil)
+        // A compressed one is as long as it likes.
+        isShort = isKnown && head.headerFields[.contentEncoding] == nil
         isAskedFor = head.headerFields[.expect] != nil
     }
 

@@ -108,7 +108,7 @@ package final class AssetFolder: AssetStore {
             troubles.end(.storing)
             return kept
         } catch {
-            unlink(incoming)
+            _ = try? await onDisk { unlink(incoming) }
             throw troubles.refusal(error)
         }
     }
@@ -139,8 +139,10 @@ package final class AssetFolder: AssetStore {
     }
 
     package func hasFile(of asset: StoredAsset) async -> Bool {
+        let path = location(of: asset.file).path
+        let isThere = try? await onDisk { access(path, F_OK) == 0 || errno != ENOENT }
         // A file that cannot be looked at is not known to be lost.
-        access(location(of: asset.file).path, F_OK) == 0 || errno != ENOENT
+        return isThere ?? true
     }
 
     /// Opens a kept file and reads the beginning and the end of the range; nil when there

@@ -101,6 +101,9 @@ package enum ModifyRecords: WireEndpoint {
         /// The newest token of the zone, for those who ask for it (web-services 1.3).
         package var syncToken: String?
 
+        /// About how many bytes it takes.
+        package var byteEstimate: Int { records.reduce(512) { $0 + $1.byteEstimate } }
+
         /// Creates an answer.
         package init(records: [RecordResult], syncToken: String? = nil) {
             self.records = records

@@ -11,6 +11,6 @@ extension FetchRecordChanges: Endpoint {
         let response = try await exchange.look(within: call.limits.quickPage) {
             try run(request, for: call, in: $0)
         }
-        return .json(capacity: response.byteEstimate) { response.write(to: &$0) }
+        return await .json(estimate: response.byteEstimate) { response.write(to: &$0) }
     }
 }

@@ -12,6 +12,6 @@ extension FetchZoneChanges: Endpoint {
             reader.readAhead { try readAhead(request, for: call, in: $0) }
             return try run(request, for: call, in: reader)
         }
-        return .json(capacity: response.byteEstimate) { response.write(to: &$0) }
+        return await .json(estimate: response.byteEstimate) { response.write(to: &$0) }
     }
 }

@@ -13,6 +13,6 @@ extension LookupRecords: Endpoint {
             reader.readAhead { try readAhead(request, for: call, in: $0) }
             return try run(request, for: call, in: reader, returnsSyncToken: returnsSyncToken)
         }
-        return .json { response.write(to: &$0) }
+        return await .json(estimate: response.byteEstimate) { response.write(to: &$0) }
     }
 }
