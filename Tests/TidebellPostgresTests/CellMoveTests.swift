@@ -208,6 +208,56 @@ struct CellMoveTests {
         try await cloud.store.close()
     }
 
+    @Test("A move that goes on, though it lost the directory, is not given up under its hands")
+    func goesOn() async throws {
+        let cloud = try await Cloud()
+        try await cloud.move(to: "directory")
+        let before = try await cloud.names()
+        let subject = CellMove.Subject(owner: cloud.user.id, container: .notes)
+        let address = try PostgresAddress(cloud.address)
+        await #expect(throws: PostgresError.self) {
+            try await cloud.move(to: "west") { stage in
+                guard stage == .held else { return }
+                let directory = try PostgresConnection(address)
+                defer { directory.close() }
+                try directory.execute(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_locks
+                    WHERE locktype = 'advisory' AND (classid::bigint << 32) | objid::bigint = $1
+                        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                    """, [.int64(PostgresSchema.movingLock)])
+                #expect(throws: CellMove.Refusal.isMoving) {
+                    try CellMove.cancel(subject, in: address)
+                }
+            }
+        }
+        try await cloud.move(to: "west")
+        #expect(try cloud.places() == ["directory": 0, "east": 0, "west": 1])
+        try await cloud.save(["after"])
+        #expect(try await cloud.names() == before + ["after"])
+        try await cloud.store.close()
+    }
+
+    @Test(
+        "A move of a user whose account is gone is listed as that, and not as one of a public database"
+    )
+    func gone() async throws {
+        let cloud = try await Cloud(records: 1)
+        let address = try PostgresAddress(cloud.address)
+        let directory = try PostgresConnection(address)
+        try directory.execute(
+            """
+            INSERT INTO cell_move (owner, container, environment, source, target)
+            VALUES (77, $1, $2, 0, 1)
+            """, Array(CellMove.Subject(owner: nil, container: .notes).values.dropFirst()))
+        directory.close()
+        #expect(
+            try CellDirectory.list(at: address).flatMap(\.movesTo) == [
+                CellDirectory.Move(options: nil, owner: 77, isSwitched: false, isGivenUp: false)
+            ])
+        try await cloud.store.close()
+    }
+
     @Test("A move to a cell that is away is given up")
     func givenUpWithoutTarget() async throws {
         let cloud = try await Cloud()
