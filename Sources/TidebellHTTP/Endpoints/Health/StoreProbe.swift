@@ -71,15 +71,18 @@ final class StoreProbe: Sendable {
             end.yield(known)
             end.finish()
         }
-        return await withTaskGroup(of: Outcome?.self) { group in
-            group.addTask { await ends.first { _ in true } }
-            group.addTask {
-                // Ends early only where the other one was first, or the caller is gone.
-                try? await time.clock.sleep(for: Self.patience)
-                return nil
+        // Where the call is: on a connection's event loop the time would be up first where all threads of the pool are busy.
+        return await withTaskExecutorPreference(globalConcurrentExecutor) {
+            await withTaskGroup(of: Outcome?.self) { group in
+                group.addTask { await ends.first { _ in true } }
+                group.addTask {
+                    // Ends early only where the other one was first, or the caller is gone.
+                    try? await time.clock.sleep(for: Self.patience)
+                    return nil
+                }
+                defer { group.cancelAll() }
+                return await group.next() ?? nil
             }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
         }
     }
 
