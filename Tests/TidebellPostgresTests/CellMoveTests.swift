@@ -90,6 +90,15 @@ struct CellMoveTests {
         ) async throws -> CellMove.Outcome {
             try await CellMoveTests.move(user, to: cell, of: address, reached: reached)
         }
+
+        /// Moves to the last cell, with these records and one that is written there.
+        func endInWest(with names: [String]) async throws {
+            try await move(to: "west")
+            #expect(try places() == ["directory": 0, "east": 0, "west": 1])
+            try await save(["after"])
+            #expect(try await self.names() == names + ["after"])
+            try await store.close()
+        }
     }
 
     /// Moves what a user owns.
@@ -173,11 +182,7 @@ struct CellMoveTests {
         await #expect(throws: CellMove.Refusal.onItsWay(to: "west")) {
             try await cloud.move(to: "directory")
         }
-        try await cloud.move(to: "west")
-        #expect(try cloud.places() == ["directory": 0, "east": 0, "west": 1])
-        try await cloud.save(["after"])
-        #expect(try await cloud.names() == before + ["after"])
-        try await cloud.store.close()
+        try await cloud.endInWest(with: before)
     }
 
     @Test(
@@ -208,6 +213,26 @@ struct CellMoveTests {
         try await cloud.store.close()
     }
 
+    @Test("A move that was given up meanwhile keeps nobody out of the old cell")
+    func givenUpMeanwhile() async throws {
+        let cloud = try await Cloud()
+        try await cloud.move(to: "directory")
+        let before = try await cloud.names()
+        let subject = CellMove.Subject(owner: cloud.user.id, container: .notes)
+        let (address, database) = (try PostgresAddress(cloud.address), cloud.database.id.rawValue)
+        await #expect(throws: CellMove.Refusal.givenUp) {
+            try await cloud.move(to: "west") { stage in
+                guard stage == .held else { return }
+                let directory = try PostgresConnection(address)
+                defer { directory.close() }
+                try MovePlan.giveUp(subject, databases: [database], in: directory)
+            }
+        }
+        // It is written to where it was, and goes on when it is run again.
+        try await cloud.save(["between"])
+        try await cloud.endInWest(with: before + ["between"])
+    }
+
     @Test("A move that goes on, though it lost the directory, is not given up under its hands")
     func goesOn() async throws {
         let cloud = try await Cloud()
@@ -231,11 +256,7 @@ struct CellMoveTests {
                 }
             }
         }
-        try await cloud.move(to: "west")
-        #expect(try cloud.places() == ["directory": 0, "east": 0, "west": 1])
-        try await cloud.save(["after"])
-        #expect(try await cloud.names() == before + ["after"])
-        try await cloud.store.close()
+        try await cloud.endInWest(with: before)
     }
 
     @Test(

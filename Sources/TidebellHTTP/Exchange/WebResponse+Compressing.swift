@@ -23,11 +23,11 @@ extension WebResponse {
     }
 
     /// Bytes of an answer that are compressed where it was made.
-    private static let shortAnswer = 64 * 1024
+    private static let mostCompressedInPlace = 64 * 1024
 
     /// Compresses a long answer on a thread for which no connections wait (``LoopExecutor``).
     private static func compressed(_ bytes: [UInt8]) async -> [UInt8]? {
-        guard bytes.count > shortAnswer else { return Gzip.compressed(bytes) }
+        guard bytes.count > mostCompressedInPlace else { return Gzip.compressed(bytes) }
         return await withTaskExecutorPreference(globalConcurrentExecutor) {
             Gzip.compressed(bytes)
         }

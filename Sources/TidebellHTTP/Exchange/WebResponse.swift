@@ -51,13 +51,13 @@ package struct WebResponse: Sendable {
     }
 
     /// Bytes of an answer that are written where it was found: some milliseconds.
-    private static let shortAnswer = 512 * 1024
+    private static let mostWrittenInPlace = 512 * 1024
 
     /// Writes an answer of about so many bytes; a long one on a thread for which no connections wait (``LoopExecutor``).
     static func json(
         estimate: Int, _ write: @Sendable (inout JSONWriter) -> Void
     ) async -> WebResponse {
-        guard estimate > shortAnswer else { return json(capacity: estimate, write) }
+        guard estimate > mostWrittenInPlace else { return json(capacity: estimate, write) }
         return await withTaskExecutorPreference(globalConcurrentExecutor) {
             json(capacity: estimate, write)
         }

@@ -257,7 +257,8 @@ final class MovePlan {
         }
     }
 
-    /// Fails where the move was given up, which comes to nothing else where the old cell is the directory's.
+    /// Fails where the move was given up. A move away from the directory's cell has no lock there but that of its connection
+    /// to the directory, which may be lost.
     private func checkHold() throws {
         var isHeld = false
         try old.rows(
