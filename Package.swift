@@ -260,14 +260,17 @@ let package = Package(
         .executableTarget(
             name: "tidebell-benchmarks",
             dependencies: [
-                "CloudKit", "PostgresTestServer", "QueueSimulation", "TidebellPostgres",
+                "CEpoll", "CloudKit", "PostgresTestServer", "QueueSimulation", "TidebellPostgres",
                 "TidebellPostgresClient", "TidebellProcesses", "TidebellPush", "TidebellSQLite",
                 "TidebellScheduling", "TidebellTesting", "tidebell",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Benchmarks", exclude: ["README.md", "run", "Counts", "QueueSimulation"],
+            path: "Benchmarks",
+            exclude: ["README.md", "run", "CEpoll", "Counts", "QueueSimulation"],
             swiftSettings: strict
         ),
+        // Waiting for thousands of connections at once, which Swift's Glibc does not have.
+        .systemLibrary(name: "CEpoll", path: "Benchmarks/CEpoll"),
         // A thousand nodes that share a queue, on a clock that stands between events.
         .target(
             name: "QueueSimulation",

@@ -3,14 +3,14 @@ import Foundation
 import TidebellProcesses
 
 /// Many devices with their streams open, read by one thread that waits for all
-/// of them at once (`poll`): what the client costs is taken from the server on
-/// a small machine, so it does next to nothing.
+/// of them at once: what the client costs is taken from the server on a small
+/// machine, so it does next to nothing.
 final class DeviceCrowd {
     /// Devices that may be registering at a time; each registration is a durable
     /// write.
     private static let openingAtATime = 256
     /// The longest wait for anything.
-    private static let patience: Int32 = 60_000
+    private static let patience = 60_000
 
     private struct Device {
         /// How much of the pattern the latest bytes match.
@@ -22,7 +22,8 @@ final class DeviceCrowd {
 
     private var devices: [Device] = []
     /// The connections, in the order of `devices`.
-    private var connections: [pollfd] = []
+    private var connections: [Int32] = []
+    private let poller: Poller
     private var chunk = [UInt8](repeating: 0, count: 1 << 16)
     private let ready = Array("event: ready".utf8)
     private let push = Array(#""sid":"fan""#.utf8)
@@ -35,28 +36,45 @@ final class DeviceCrowd {
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
+    init() throws { poller = try Poller() }
+
     deinit {
-        for connection in connections { close(connection.fd) }
+        for connection in connections { close(connection) }
     }
 
     /// How many devices are connected.
     var count: Int { devices.count }
 
-    /// Connects devices until there are `count`, and returns when all are live.
+    /// Connects devices of one user until there are `count`, and returns when all are live.
     func grow(to count: Int, on server: BenchServer) throws {
-        while devices.count < count {
+        try connect(count - devices.count, on: server) { server.streamPath(clientID: "fan-\($0)") }
+    }
+
+    /// Connects so many devices more, and returns when all are live; `path` is that of a device's stream, by
+    /// its number.
+    func connect(_ count: Int, on server: BenchServer, path: (Int) -> String) throws {
+        let end = devices.count + count
+        while devices.count < end {
             let first = devices.count
-            for number in first..<min(count, first + Self.openingAtATime) {
-                try open(server.streamPath(clientID: "fan-\(number)"), port: server.program.port)
+            for number in first..<min(end, first + Self.openingAtATime) {
+                try open(path(number), port: server.program.port)
             }
             var waiting = devices.count - first
             while waiting > 0 {
-                try receive { device, pattern in
+                try receive { _, device, pattern in
                     guard pattern == .ready, !device.isReady else { return }
                     device.isReady = true
                     waiting -= 1
                 }
             }
+        }
+    }
+
+    /// Waits for pushes, and tells the number of the device for each that came; at most so long, where
+    /// nothing does.
+    func receive(atMost milliseconds: Int, _ pushed: (Int) -> Void) throws {
+        try take(poller.wait(atMost: milliseconds)) { number, _, pattern in
+            if pattern == .push { pushed(number) }
         }
     }
 
@@ -66,7 +84,7 @@ final class DeviceCrowd {
         var left = [Int](repeating: devices.count, count: pushes)
         var moments = [Date](repeating: .distantPast, count: pushes)
         while left.contains(where: { $0 > 0 }) {
-            try receive { device, pattern in
+            try receive { _, device, pattern in
                 guard pattern == .push, device.pushes < pushes else { return }
                 left[device.pushes] -= 1
                 if left[device.pushes] == 0 { moments[device.pushes] = Date() }
@@ -91,17 +109,24 @@ final class DeviceCrowd {
             throw ProcessFailure(description: "a device could not send its request")
         }
         _ = fcntl(connection, F_SETFL, O_NONBLOCK)
-        connections.append(pollfd(fd: connection, events: Int16(POLLIN), revents: 0))
+        try poller.add(connection, as: devices.count)
+        connections.append(connection)
         devices.append(Device())
     }
 
-    private func receive(_ found: (inout Device, Pattern) -> Void) throws {
-        let count = poll(&connections, nfds_t(connections.count), Self.patience)
-        guard count > 0 else { throw ProcessFailure(description: "nothing came for a minute") }
-        for index in connections.indices where connections[index].revents != 0 {
-            let length = recv(connections[index].fd, &chunk, chunk.count, 0)
+    private func receive(_ found: (Int, inout Device, Pattern) -> Void) throws {
+        let ready = poller.wait(atMost: Self.patience)
+        guard !ready.isEmpty else { throw ProcessFailure(description: "nothing came for a minute") }
+        try take(ready, found)
+    }
+
+    private func take(
+        _ ready: [Int], _ found: (Int, inout Device, Pattern) -> Void
+    ) throws {
+        for number in ready {
+            let length = recv(connections[number], &chunk, chunk.count, 0)
             guard length > 0 else { throw ProcessFailure(description: "a device was cut off") }
-            scan(length, of: &devices[index], found)
+            scan(length, of: &devices[number]) { found(number, &$0, $1) }
         }
     }
 

@@ -25,7 +25,7 @@ struct FanOutBenchmark {
         )
         // The first page of memory and the first statements are nobody's.
         _ = try writer.post(server.path("records/modify"), createNotes(0..<1, zone: "fan"))
-        let crowd = DeviceCrowd()
+        let crowd = try DeviceCrowd()
         for size in crowds {
             let (before, earlier) = (server.residentBytes, crowd.count)
             try crowd.grow(to: size, on: server)

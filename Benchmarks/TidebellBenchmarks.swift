@@ -8,8 +8,8 @@ import TidebellProcesses
 /// Prints one line for each figure: the median of several runs and their range.
 /// Figures of different machines or days cannot be compared; compare within one run.
 /// Arguments (`matching`, `saves`, `latency`, `fan-out`, `changes`, `queries`, `sharing`, `apple`,
-/// `records`, `first-sync`) choose among them; `indexes`, which takes many minutes, `costs`, `engines`,
-/// `lease-table` and `queue-simulation` run only where they are named.
+/// `records`, `first-sync`) choose among them; `indexes` and `endurance`, which take many minutes, `costs`,
+/// `engines`, `lease-table` and `queue-simulation` run only where they are named.
 @main
 struct TidebellBenchmarks {
     static func main() async {
@@ -36,6 +36,7 @@ struct TidebellBenchmarks {
                 try await IndexBenchmark.run()
             }
             if names.contains("costs") { try await UnitCostBenchmark.run() }
+            if names.contains("endurance") { try await EnduranceBenchmark.run() }
             if names.contains("engines") { try await EngineBenchmark.run() }
             if names.contains("lease-table") { try await LeaseTableBenchmark.run() }
             if names.contains("queue-simulation") { QueueSimulationBenchmark.run() }
@@ -143,8 +144,9 @@ struct BenchServer {
     }
 
     /// The path of the device stream.
-    func streamPath(clientID: String) -> String {
-        "/ext/1/\(Self.container)/development/notifications/stream?\(credentials(clientID))"
+    func streamPath(clientID: String, token: String? = nil) -> String {
+        "/ext/1/\(Self.container)/development/notifications/stream?"
+            + credentials(clientID, token: token)
     }
 
     private func credentials(_ clientID: String, token: String? = nil) -> String {

@@ -141,7 +141,7 @@ struct UnitCostBenchmark {
         let writer = try HTTPConnection(port: server.bench.program.port)
         try server.bench.subscribe(to: "fan", as: "fan")
         let path = server.bench.path("records/modify")
-        let crowd = DeviceCrowd()
+        let crowd = try DeviceCrowd()
         func push(_ saves: Int) throws {
             for number in 0..<saves {
                 _ = try writer.post(path, createNotes(number..<number + 1, zone: "fan"))
