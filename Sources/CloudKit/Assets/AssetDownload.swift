@@ -49,7 +49,11 @@ extension CKRecord {
     fileprivate func assets(
         in database: DatabaseConnection
     ) -> [(asset: CKAsset, field: CKAsset.Field)] {
-        fields.flatMap { field -> [(asset: CKAsset, field: CKAsset.Field)] in
+        // Most records have none; encrypted fields cannot.
+        guard state.withLock({ $0.plain.values.values.contains(where: \.mayHaveAssets) }) else {
+            return []
+        }
+        return fields.flatMap { field -> [(asset: CKAsset, field: CKAsset.Field)] in
             let assetField = CKAsset.Field(
                 container: database.container.identifier, scope: database.scope,
                 recordID: recordID, key: field.key
@@ -62,6 +66,16 @@ extension CKRecord {
                 }
             default: return []
             }
+        }
+    }
+}
+
+extension CKRecord.FieldValue {
+    fileprivate var mayHaveAssets: Bool {
+        switch self {
+        case .asset: true
+        case .list(let elements): if case .asset = elements.first { true } else { false }
+        default: false
         }
     }
 }

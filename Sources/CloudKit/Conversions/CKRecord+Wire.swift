@@ -40,6 +40,8 @@ extension CKRecord {
         in database: DatabaseConnection
     ) throws(CKError) -> [CKRecord.Field] {
         var fields: [CKRecord.Field] = []
+        // Most records have no more, and an array that grows to that moves them four times.
+        fields.reserveCapacity(12)
         do {
             try wire.fields.forEach { name, field in
                 let value = FieldValue(field.value, of: recordID, in: database)
@@ -140,18 +142,16 @@ struct SentRecord: Sendable {
 extension CKRecord.ServerState {
     /// What an answer holds about a record beside its fields.
     init(_ wire: WireRecord, in database: DatabaseConnection) {
+        let (creator, modifier) = (wire.created.userRecordName, wire.modified.userRecordName)
+        let creatorID = database.userRecordID(creator, zoneID: wire.zoneID)
         self.init(
             recordChangeTag: wire.recordChangeTag.isEmpty ? nil : wire.recordChangeTag,
             creationDate: Date(millisecondsSince1970: wire.created.timestamp),
-            creatorUserRecordID: database.userRecordID(
-                wire.created.userRecordName,
-                zoneID: wire.zoneID
-            ),
+            creatorUserRecordID: creatorID,
             modificationDate: Date(millisecondsSince1970: wire.modified.timestamp),
-            lastModifiedUserRecordID: database.userRecordID(
-                wire.modified.userRecordName,
-                zoneID: wire.zoneID
-            )
+            // Mostly the same user, whose ID is a value.
+            lastModifiedUserRecordID: modifier == creator
+                ? creatorID : database.userRecordID(modifier, zoneID: wire.zoneID)
         )
     }
 }

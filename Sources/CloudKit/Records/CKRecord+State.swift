@@ -206,6 +206,8 @@ extension CKRecord.State {
     mutating func replaceValues(_ fields: [CKRecord.Field]) {
         plain = CKRecord.Fields()
         encrypted = CKRecord.Fields()
+        // Nearly all are plain.
+        plain.values.reserveCapacity(fields.count)
         for field in fields {
             if field.isEncrypted {
                 encrypted.values[field.key] = field.value

@@ -56,6 +56,17 @@ extension ContainerConnection {
         }
     }
 
+    /// Fails where nobody waits any more for what was fetched ahead: the operation was cancelled, or its
+    /// user is not signed in any more.
+    func checkIsWanted(_ options: RequestOptions) throws(CKError) {
+        guard !Task.isCancelled else { throw .cancelled() }
+        do {
+            _ = try address(for: options)
+        } catch {
+            throw error.error
+        }
+    }
+
     /// Takes what an answer reports about the user: that they are known, and which token to
     /// use from now on. Fails when they are not signed in any more: what was answered is
     /// theirs, not the app's user's.

@@ -118,7 +118,8 @@ extension SyncEngineCore {
         return options.prioritizedZoneIDs.first { wanted.contains($0) } ?? wanted.first
     }
 
-    /// Fetches a zone's records to the end; returns what went wrong.
+    /// Fetches a zone's records to the end; returns what went wrong. While the delegate handles a page, the
+    /// next one is on its way.
     private func fetchZone(
         _ zoneID: CKRecordZone.ID,
         _ requests: SyncRequests
@@ -126,26 +127,50 @@ extension SyncEngineCore {
         var token = state.values.zoneTokens[zoneID]
         var unreadable: [AnyHashable: CKError] = [:]
         var hasBegunAnew = false
+        var answer = await page(of: zoneID, since: token, requests)
         while true {
             let page: SyncRequests.ZonePage
-            do throws(CKError) {
-                page = try await requests.zoneChanges(in: zoneID, since: token)
-            } catch {
-                // Too old: the zone is fetched whole (TOK-21).
-                guard error.code == .changeTokenExpired, token != nil, !hasBegunAnew else {
-                    return error
-                }
+            switch answer.flatMap(requests.wanted) {
+            case .success(let found?): page = found
+            // Too old: the zone is fetched whole (TOK-21).
+            case .failure(let error)
+            where error.code == .changeTokenExpired && token != nil && !hasBegunAnew:
                 token = nil
                 hasBegunAnew = true
+                answer = await self.page(of: zoneID, since: nil, requests)
                 continue
+            case .failure(let error): return error
+            case .success(nil): return unreadable.isEmpty ? nil : .partial(unreadable)
             }
             for (recordID, error) in page.failures { unreadable[AnyHashable(recordID)] = error }
-            await reportRecords(page, of: zoneID, isFromStart: token == nil)
-            guard page.moreComing else { break }
-            guard page.token != token else { return .standsStill(CKError.ServerReport()) }
+            answer = await report(page, of: zoneID, since: token, requests)
             token = page.token
         }
-        return unreadable.isEmpty ? nil : .partial(unreadable)
+    }
+
+    /// Reports a page; returns the next one, which is fetched meanwhile, or nil behind the last.
+    private func report(
+        _ page: SyncRequests.ZonePage, of zoneID: CKRecordZone.ID,
+        since token: CKServerChangeToken?, _ requests: SyncRequests
+    ) async -> Result<SyncRequests.ZonePage?, CKError> {
+        let goesOn = page.moreComing && page.token != token
+        async let following =
+            goesOn ? self.page(of: zoneID, since: page.token, requests) : .success(nil)
+        await reportRecords(page, of: zoneID, isFromStart: token == nil)
+        guard goesOn || !page.moreComing else {
+            return .failure(.standsStill(CKError.ServerReport()))
+        }
+        return await following
+    }
+
+    private func page(
+        of zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, _ requests: SyncRequests
+    ) async -> Result<SyncRequests.ZonePage?, CKError> {
+        do throws(CKError) {
+            return .success(try await requests.zoneChanges(in: zoneID, since: token))
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Reports a page of a zone. What the app has and a fetch from the start did not bring is
@@ -156,10 +181,11 @@ extension SyncEngineCore {
         isFromStart: Bool
     ) async {
         var page = page
-        var known = state.values.knownRecords
-        if isFromStart { known.doubt(zoneID) }
-        known.note(page)
         if !page.moreComing {
+            // What earlier pages brought is in the state.
+            var known = state.values.knownRecords
+            if isFromStart { known.doubt(zoneID) }
+            known.note(page)
             for case .saveRecord(let recordID) in state.pendingRecordZoneChanges {
                 known.keep(recordID)
             }

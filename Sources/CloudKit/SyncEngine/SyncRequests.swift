@@ -113,6 +113,19 @@ struct SyncRequests: Sendable {
         )
     }
 
+    /// Passes on a page that was fetched while the delegate had the one before, or fails where it is wanted
+    /// no longer.
+    func wanted(_ page: ZonePage?) -> Result<ZonePage?, CKError> {
+        var options = RequestOptions()
+        options.account = account
+        do throws(CKError) {
+            if page != nil { try database.connection.container.checkIsWanted(options) }
+            return .success(page)
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// Saves and deletes zones; one that does not exist counts as deleted.
     func modifyZones(
         saving zones: [CKRecordZone],

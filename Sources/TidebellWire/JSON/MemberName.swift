@@ -16,7 +16,8 @@ package struct MemberName: Sendable, Hashable, ExpressibleByStringLiteral,
 
     /// Takes a name as it was read.
     init(_ text: String) {
-        exact = ExactText(WireError.shortened(text, to: Self.mostBytes))
+        let isWhole = text.utf8.count <= Self.mostBytes
+        exact = ExactText(isWhole ? text : WireError.shortened(text, to: Self.mostBytes))
     }
 
     package init(stringLiteral text: String) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 
 /// A text by which something is found: the same as another one only if both are spelled with
 /// the same code points, as in stores and in JSON (RFC 8259, 8.3).
@@ -24,7 +25,18 @@ package struct ExactText: Sendable, Hashable, ExpressibleByStringLiteral,
     package var description: String { text }
 
     package static func == (left: ExactText, right: ExactText) -> Bool {
-        left.withBytes { left in right.withBytes { left.elementsEqual($0) } }
+        // Most that are not the same have another length, which is known without looking at the bytes.
+        let count = left.text.utf8.count
+        guard count == right.text.utf8.count else { return false }
+        guard count > 0 else { return true }
+        return left.withBytes { left in
+            right.withBytes { right in
+                guard let left = left.baseAddress, let right = right.baseAddress else {
+                    return false
+                }
+                return memcmp(left, right, count) == 0
+            }
+        }
     }
 
     package func hash(into hasher: inout Hasher) {

@@ -25,16 +25,20 @@ package enum FieldType: String, Sendable, Hashable, CaseIterable {
     /// Creates the type a request's tag names; `ASSET` is the sending form of
     /// `ASSETID`, `ENCRYPTED_BYTES` that of bytes that are encrypted.
     package init?(tag: String) {
-        switch tag {
-        case "ASSET": self = .asset
-        case "ASSET_LIST": self = .assetList
-        case "ENCRYPTED_BYTES": self = .bytes
-        case "ENCRYPTED_BYTES_LIST": self = .bytesList
-        default:
-            guard let type = FieldType(rawValue: tag) else { return nil }
-            self = type
-        }
+        guard let type = Self.byTag[tag] else { return nil }
+        self = type
     }
+
+    /// The types by their tags: each field of each record has one, and a raw value is found by comparing it
+    /// with one after the other.
+    private static let byTag: [String: FieldType] = {
+        var types: [String: FieldType] = [
+            "ASSET": .asset, "ASSET_LIST": .assetList, "ENCRYPTED_BYTES": .bytes,
+            "ENCRYPTED_BYTES_LIST": .bytesList,
+        ]
+        for type in allCases { types[type.rawValue] = type }
+        return types
+    }()
 
     /// The type of a list's elements; nil for a type that is no list.
     package var element: FieldType? {

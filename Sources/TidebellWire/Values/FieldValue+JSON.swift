@@ -98,9 +98,9 @@ extension FieldValue {
         guard elements.allSatisfy({ $0.type?.list != nil }) else {
             throw JSONError("a list cannot contain lists")
         }
-        let types = Set(elements.map(\.type))
+        let type = elements.first?.type
         // Several types: what the list is waits for the tag, which may follow.
-        return .list(types.count == 1 ? elements[0].type?.list : nil, elements)
+        return .list(elements.allSatisfy { $0.type == type } ? type?.list : nil, elements)
     }
 
     /// Returns the value without help of a tag: `[1, 2.5]` is a list of doubles,
@@ -145,6 +145,7 @@ extension FieldValue {
     /// Returns the value as one of `type`, or fails where that would change it.
     package func coerced(to type: FieldType) throws -> FieldValue {
         switch (self, type) {
+        case (.list(let found, _), let type) where found == type: return self
         case (.list(_, let elements), let type):
             guard let element = type.element else { break }
             return .list(type, try elements.map { try $0.coerced(to: element) })

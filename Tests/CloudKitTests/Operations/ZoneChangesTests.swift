@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
 
-@Suite struct ZoneChangesTests {
+@Suite(.hangs) struct ZoneChangesTests {
     static let a = CKRecordZone.ID(zoneName: "a")
     static let b = CKRecordZone.ID(zoneName: "b")
     static let missing = Answer.failure(
@@ -151,6 +152,70 @@ import Testing
                 "result \(reason)",
             ]
         )
+    }
+
+    /// Answers with pages of one record each of the zone "a", and signals each request.
+    private static func pages(_ count: Int, _ came: DispatchSemaphore) -> ScriptedTransport {
+        ScriptedTransport { _, number in
+            came.signal()
+            let page = Answer.page(
+                "a", token: "a\(number)", more: number < count - 1,
+                Answer.record("x\(number)", zone: "a"))
+            return .json(Answer.zones(page))
+        }
+    }
+
+    @Test("OP-3: while the app has a page the next one is on its way, and only that one")
+    func onePageAhead() async {
+        let came = DispatchSemaphore(value: 0)
+        let transport = Self.pages(3, came)
+        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [Self.a])
+        let log = CallbackLog()
+        Self.log(operation, log)
+        operation.recordWasChangedBlock = { id, _ in
+            // The request for this page, and in the first two callbacks the one after it.
+            if log.lines.isEmpty { came.wait() }
+            if id.recordName != "x2" { came.wait() }
+            log.add("\(id.recordName) after \(transport.sent.count)")
+        }
+        await TestDevice(transport).database.runToEnd(operation)
+        #expect(
+            log.lines == [
+                "x0 after 2", "token a a0 nil", "x1 after 3", "token a a1 nil", "x2 after 3",
+                "zone a a2 nil false", "result success",
+            ]
+        )
+    }
+
+    @Test("What was fetched ahead is not handed to an app that has cancelled")
+    func cancelledWhileAPageIsAhead() async {
+        let came = DispatchSemaphore(value: 0)
+        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [Self.a])
+        let log = CallbackLog()
+        Self.log(operation, log)
+        operation.recordZoneChangeTokensUpdatedBlock = { [unowned operation] _, token, _ in
+            for _ in 0..<2 { came.wait() }
+            log.add("token \(token.plain)")
+            operation.cancel()
+        }
+        await TestDevice(Self.pages(2, came)).database.runToEnd(operation)
+        #expect(log.lines.prefix(2) == ["changed x0 success", "token a0"])
+        #expect(
+            log.lines.dropFirst(2).map { $0.contains("operationCancelled") } == [true, true])
+    }
+
+    @Test("Zones behind those of a request that failed are not asked for")
+    func furtherZonesOfAFailedOperation() async {
+        let transport = ScriptedTransport { _, _ in throw TransportError.timedOut(.seconds(60)) }
+        let zones = (0...FetchZoneChangesWork.zonesPerRequest).map {
+            CKRecordZone.ID(zoneName: "z\($0)")
+        }
+        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: zones)
+        let log = CallbackLog()
+        Self.log(operation, log)
+        await TestDevice(transport).database.runToEnd(operation)
+        #expect(transport.sent.count == 1)
+        #expect(log.lines.count { $0.hasPrefix("zone z") } == zones.count)
     }
 
     @Test("A zone for which a page had no room goes on; a server that stands still is left")

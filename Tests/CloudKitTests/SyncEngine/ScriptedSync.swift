@@ -14,19 +14,23 @@ final class ScriptedSync: CKSyncEngineDelegate {
     private let state = Locked(State())
     private let isAtomic: Bool
     private let record: @Sendable (CKRecord.ID) -> CKRecord
+    private let onEvent: @Sendable (String, CKSyncEngine) async -> Void
 
     /// Creates an app.
     ///
     /// - Parameters:
     ///   - isAtomic: Whether its batches are atomic.
     ///   - record: Makes what is sent for a pending record.
+    ///   - onEvent: What it does when it handles an event.
     init(
         isAtomic: Bool = false,
         record: @escaping @Sendable (CKRecord.ID) -> CKRecord = {
             CKRecord(recordType: "Note", recordID: $0)
-        }
+        },
+        onEvent: @escaping @Sendable (String, CKSyncEngine) async -> Void = { _, _ in }
     ) {
         self.isAtomic = isAtomic
+        self.onEvent = onEvent
         self.record = record
     }
 
@@ -78,6 +82,7 @@ final class ScriptedSync: CKSyncEngineDelegate {
             return ready
         }
         for (_, continuation) in ready { continuation.resume() }
+        await onEvent(line, syncEngine)
     }
 
     func nextRecordZoneChangeBatch(

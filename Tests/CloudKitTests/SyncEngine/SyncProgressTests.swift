@@ -177,4 +177,33 @@ struct SyncProgressTests {
         #expect(await SyncErrorTests.code { try await engine.fetchChanges() } == .partialFailure)
         #expect(transport.sent.filter { $0.endpoint == "private changes/zone" }.count == 3)
     }
+
+    @Test("SYNC-8: a page that was fetched ahead is not handed to a delegate that cancelled")
+    func cancelledWhileAPageIsAhead() async throws {
+        let first = Answer.page("Notes", token: "p0", more: true, Answer.record("r0"))
+        let last = Answer.page("Notes", token: "p1", Answer.record("r1"))
+        let transport = SyncScript([
+            "private changes/database": [
+                .json(SyncScript.database("t9", DatabaseChangesTests.changed("Notes"))),
+                .json(SyncScript.database("t9")),
+            ],
+            "private changes/zone": [.json(Answer.zones(first)), .json(Answer.zones(last))],
+        ]).transport
+        let app = ScriptedSync(onEvent: { event, engine in
+            guard event == "records +r0" else { return }
+            await eventually {
+                transport.sent.count { $0.endpoint == "private changes/zone" } == 2
+            }
+            await engine.cancelOperations()
+        })
+        let engine = app.engine(TestDevice(transport), state: SyncErrorTests.state())
+        let code = await SyncErrorTests.code { try await engine.fetchChanges() }
+        #expect(code == .operationCancelled)
+        #expect(app.events.filter { $0.hasPrefix("records") } == ["records +r0"])
+        try await engine.fetchChanges()
+        #expect(app.events.filter { $0.hasPrefix("records") } == ["records +r0", "records +r1"])
+        let tokens = transport.sent.filter { $0.endpoint == "private changes/zone" }
+            .map { $0.body.contains(#""syncToken":"p0""#) }
+        #expect(tokens == [false, true, true])
+    }
 }

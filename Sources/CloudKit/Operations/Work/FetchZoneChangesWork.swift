@@ -66,82 +66,137 @@ struct FetchZoneChangesWork: OperationWork {
 
     /// Fetches until every zone has ended.
     private func fetch(_ zones: [OpenZone], _ ledger: inout OperationLedger) async {
+        guard ledger.failure == nil else { return end(zones, &ledger) }
+        let options = ledger.options
         var open = zones
+        var answered = await send(open, options)
         while !open.isEmpty {
+            let page: AnsweredPage
             do throws(CKError) {
-                if let failure = ledger.failure { throw failure }
-                open = try await fetchPage(of: open, &ledger)
+                page = try answered.get()
+                // It came while the app had the one before.
+                try database.container.checkIsWanted(options)
             } catch {
                 ledger.fail(error)
-                for zone in open { ledger.settle(zone.zoneID, .failure(error), callbacks.zone) }
-                return
+                return end(open, &ledger)
             }
-            // At most one page's callbacks wait at a time.
-            await ledger.run.callbacks.drained()
+            let handed = await report(page, of: open, options, &ledger)
+            if case .failure(let error) = handed.outcome {
+                ledger.fail(error)
+                return end(open, &ledger)
+            }
+            (open, answered) = (page.open, handed.following)
         }
     }
 
-    /// Fetches a page of each zone; returns those that are to be continued.
-    private func fetchPage(
-        of zones: [OpenZone],
-        _ ledger: inout OperationLedger
-    ) async throws(CKError) -> [OpenZone] {
+    /// Ends zones for the reason of the whole operation.
+    private func end(_ zones: [OpenZone], _ ledger: inout OperationLedger) {
+        guard let failure = ledger.failure else { return }
+        for zone in zones { ledger.settle(zone.zoneID, .failure(failure), callbacks.zone) }
+    }
+
+    /// A page of some zones, as it was answered.
+    private struct AnsweredPage {
+        var zones: [FetchZoneChanges.ZoneAnswer] = []
+        var report = CKError.ServerReport()
+        /// Those that go on behind it.
+        var open: [OpenZone] = []
+        /// Whether all of them would ask for the same page again.
+        var standsStill = false
+    }
+
+    /// Fetches a page of each zone.
+    private func send(
+        _ zones: [OpenZone], _ options: RequestOptions
+    ) async -> Result<AnsweredPage, CKError> {
+        guard !zones.isEmpty else { return .success(AnsweredPage()) }
         let request = FetchZoneChanges.Request(zones: zones.map(\.request))
-        let answer = try await database.send(FetchZoneChanges.self, request, ledger.options)
-        ledger.report = answer.report
+        do throws(CKError) {
+            let answer = try await database.send(FetchZoneChanges.self, request, options)
+            let open = zip(zones, answer.value.zones).compactMap(next)
+            // A zone for which the page had no room stays where it is; all of them cannot.
+            let standsStill =
+                open.count == zones.count
+                && zip(open, zones).allSatisfy { $0.request.syncToken == $1.request.syncToken }
+            return .success(
+                AnsweredPage(
+                    zones: answer.value.zones, report: answer.report, open: open,
+                    standsStill: standsStill))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Reports a page; while it is being taken apart and the app has it, the next one is on its way.
+    private func report(
+        _ page: AnsweredPage, of zones: [OpenZone], _ options: RequestOptions,
+        _ ledger: inout OperationLedger
+    ) async -> (outcome: Result<Void, CKError>, following: Result<AnsweredPage, CKError>) {
+        async let following = send(page.standsStill ? [] : page.open, options)
+        var outcome = await reported(page, of: zones, &ledger)
+        if case .success = outcome, page.standsStill {
+            outcome = .failure(.standsStill(page.report))
+        }
+        // At most one page's callbacks wait at a time, and one page for them.
+        await ledger.run.callbacks.drained()
+        guard case .success = outcome else { return (outcome, .success(AnsweredPage())) }
+        return (outcome, await following)
+    }
+
+    /// How a zone goes on behind a page; nil when it has ended.
+    private func next(_ zone: OpenZone, _ answer: FetchZoneChanges.ZoneAnswer) -> OpenZone? {
+        guard case .changes(let page) = answer, fetchesAll, page.moreComing else { return nil }
+        var next = zone
+        next.request.syncToken = page.syncToken
+        return next
+    }
+
+    /// Reports a page of some zones.
+    private func reported(
+        _ page: AnsweredPage, of zones: [OpenZone], _ ledger: inout OperationLedger
+    ) async -> Result<Void, CKError> {
+        ledger.report = page.report
         // All files before the first callback: a token that is reported covers only what was
         // handed over, so a cancelled page reports nothing.
         var found: [[Result<CKRecord, CKError>]] = []
-        for (zone, result) in zip(zones, answer.value.zones) {
-            found.append(
-                try await records(of: result, in: zone.zoneID, answer.report, ledger.options))
+        do throws(CKError) {
+            for (zone, result) in zip(zones, page.zones) {
+                found.append(
+                    try await records(of: result, in: zone.zoneID, page.report, ledger.options))
+            }
+        } catch {
+            return .failure(error)
         }
-        var open: [OpenZone] = []
-        var hasMoved = false
-        for ((zone, result), records) in zip(zip(zones, answer.value.zones), found) {
+        for ((zone, result), records) in zip(zip(zones, page.zones), found) {
             switch result {
             case .failed(_, let error):
-                hasMoved = true
-                let error = CKError.server(
-                    error, report: answer.report, of: .zone(zone.zoneID)
-                )
+                let error = CKError.server(error, report: page.report, of: .zone(zone.zoneID))
                 ledger.settle(zone.zoneID, .failure(error), callbacks.zone)
-            case .changes(let page):
-                let next = reportPage(page, with: records, of: zone, &ledger)
-                if let next { open.append(next) }
-                // A zone for which the page had no room stays where it is; all of them
-                // cannot.
-                hasMoved = hasMoved || next == nil || page.syncToken != zone.request.syncToken
+            case .changes(let page): reportPage(page, with: records, of: zone, &ledger)
             }
         }
-        guard hasMoved else { throw .standsStill(answer.report) }
-        return open
+        return .success(())
     }
 
-    /// Reports a page; returns how the zone goes on, nil when it has ended.
+    /// Reports a zone's part of a page.
     private func reportPage(
         _ page: FetchZoneChanges.Page,
         with records: [Result<CKRecord, CKError>],
         of zone: OpenZone,
         _ ledger: inout OperationLedger
-    ) -> OpenZone? {
+    ) {
         reportRecords(page.records, with: records, of: zone.zoneID, &ledger)
         let token = CKServerChangeToken(syncToken: page.syncToken)
         let clientData = page.clientChangeToken.map { Data($0) }
         guard fetchesAll, page.moreComing else {
             let end: ZoneEnd = (token, clientData, page.moreComing)
-            ledger.settle(zone.zoneID, .success(end), callbacks.zone)
-            return nil
+            return ledger.settle(zone.zoneID, .success(end), callbacks.zone)
         }
-        let hasNews = page.syncToken != zone.request.syncToken
-        if hasNews {
+        if page.syncToken != zone.request.syncToken {
             ledger.run.callbacks.enqueue {
                 callbacks.tokensUpdated?(zone.zoneID, token, clientData)
             }
         }
-        var next = zone
-        next.request.syncToken = page.syncToken
-        return next
     }
 
     /// The records of a zone's page that are there, with their files, in order.
@@ -177,7 +232,8 @@ struct FetchZoneChangesWork: OperationWork {
         var records = records.makeIterator()
         func reportRecord(_ recordName: String) {
             guard let record = records.next() else { return }
-            let recordID = CKRecord.ID(unchecked: recordName, zoneID: zoneID)
+            let recordID =
+                (try? record.get())?.recordID ?? CKRecord.ID(unchecked: recordName, zoneID: zoneID)
             ledger.settle(recordID, record, callbacks.record)
         }
         for result in results {
