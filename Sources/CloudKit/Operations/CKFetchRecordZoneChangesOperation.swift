@@ -131,6 +131,10 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     open var fetchRecordZoneChangesResultBlock:
         ((_ operationResult: Result<Void, any Error>) -> Void)?
 
+    /// Waited for behind the callbacks of each page of a zone; for the sync engine, which hands the page over
+    /// meanwhile.
+    var pageEnded: (@Sendable (FetchZoneChangesWork.PageEnd) async -> Void)?
+
     private var oldRecordBlock: ((CKRecord) -> Void)?
     private var oldZoneBlock:
         ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
@@ -155,6 +159,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
                     }
                 }
             ),
+            pageEnded: pageEnded,
             completion: Completion(fetchRecordZoneChangesResultBlock) {
                 [oldCompletionBlock] _, error in oldCompletionBlock?(error)
             }

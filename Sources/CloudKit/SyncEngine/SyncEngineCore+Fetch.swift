@@ -118,73 +118,47 @@ extension SyncEngineCore {
         return options.prioritizedZoneIDs.first { wanted.contains($0) } ?? wanted.first
     }
 
-    /// Fetches a zone's records to the end; returns what went wrong. While the delegate handles a page, the
-    /// next one is on its way.
+    /// Fetches a zone's records to the end; returns what went wrong.
     private func fetchZone(
         _ zoneID: CKRecordZone.ID,
         _ requests: SyncRequests
     ) async -> CKError? {
-        var token = state.values.zoneTokens[zoneID]
         var unreadable: [AnyHashable: CKError] = [:]
-        var hasBegunAnew = false
-        var answer = await page(of: zoneID, since: token, requests)
-        while true {
-            let page: SyncRequests.ZonePage
-            switch answer.flatMap(requests.wanted) {
-            case .success(let found?): page = found
-            // Too old: the zone is fetched whole (TOK-21).
-            case .failure(let error)
-            where error.code == .changeTokenExpired && token != nil && !hasBegunAnew:
-                token = nil
-                hasBegunAnew = true
-                answer = await self.page(of: zoneID, since: nil, requests)
-                continue
-            case .failure(let error): return error
-            case .success(nil): return unreadable.isEmpty ? nil : .partial(unreadable)
+        var token = state.values.zoneTokens[zoneID]
+        func fetchPages() async throws(CKError) {
+            try await requests.zoneChanges(in: zoneID, since: token) { page in
+                for (recordID, error) in page.failures {
+                    unreadable[AnyHashable(recordID)] = error
+                }
+                await reportRecords(page, of: zoneID)
+                token = page.token
             }
-            for (recordID, error) in page.failures { unreadable[AnyHashable(recordID)] = error }
-            answer = await report(page, of: zoneID, since: token, requests)
-            token = page.token
         }
-    }
-
-    /// Reports a page; returns the next one, which is fetched meanwhile, or nil behind the last.
-    private func report(
-        _ page: SyncRequests.ZonePage, of zoneID: CKRecordZone.ID,
-        since token: CKServerChangeToken?, _ requests: SyncRequests
-    ) async -> Result<SyncRequests.ZonePage?, CKError> {
-        let goesOn = page.moreComing && page.token != token
-        async let following =
-            goesOn ? self.page(of: zoneID, since: page.token, requests) : .success(nil)
-        await reportRecords(page, of: zoneID, isFromStart: token == nil)
-        guard goesOn || !page.moreComing else {
-            return .failure(.standsStill(CKError.ServerReport()))
-        }
-        return await following
-    }
-
-    private func page(
-        of zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, _ requests: SyncRequests
-    ) async -> Result<SyncRequests.ZonePage?, CKError> {
         do throws(CKError) {
-            return .success(try await requests.zoneChanges(in: zoneID, since: token))
+            do throws(CKError) {
+                try await fetchPages()
+            } catch {
+                // Too old: the zone is fetched whole (TOK-21), once.
+                guard error.code == .changeTokenExpired, token != nil else { throw error }
+                token = nil
+                try await fetchPages()
+            }
         } catch {
-            return .failure(error)
+            return error
         }
+        return unreadable.isEmpty ? nil : .partial(unreadable)
     }
 
     /// Reports a page of a zone. What the app has and a fetch from the start did not bring is
     /// reported as deleted with its last page, unless the app is about to save it.
     private func reportRecords(
-        _ page: SyncRequests.ZonePage,
-        of zoneID: CKRecordZone.ID,
-        isFromStart: Bool
+        _ page: SyncRequests.ZonePage, of zoneID: CKRecordZone.ID
     ) async {
         var page = page
         if !page.moreComing {
             // What earlier pages brought is in the state.
             var known = state.values.knownRecords
-            if isFromStart { known.doubt(zoneID) }
+            if page.isFromStart { known.doubt(zoneID) }
             known.note(page)
             for case .saveRecord(let recordID) in state.pendingRecordZoneChanges {
                 known.keep(recordID)
@@ -194,7 +168,7 @@ extension SyncEngineCore {
         let reported = page
         let note: StateChange = { state in
             state.zoneTokens[zoneID] = reported.token
-            if isFromStart { state.knownRecords.doubt(zoneID) }
+            if reported.isFromStart { state.knownRecords.doubt(zoneID) }
             state.knownRecords.note(reported)
             if !reported.moreComing { state.noteFetched(zoneID) }
         }

@@ -21,6 +21,8 @@ struct SyncRequests: Sendable {
         var failures: [CKRecord.ID: CKError]
         var token: CKServerChangeToken
         var moreComing: Bool
+        /// Whether it is the first one of a zone that is fetched without a token.
+        var isFromStart: Bool
     }
 
     /// What became of a batch of records.
@@ -68,12 +70,27 @@ struct SyncRequests: Sendable {
         )
     }
 
-    /// Fetches a page of a zone's records.
+    /// Fetches a zone's records to the end, page by page: `handle` is waited for behind each, in the task of
+    /// the caller, while the next one is on its way.
     func zoneChanges(
         in zoneID: CKRecordZone.ID,
-        since token: CKServerChangeToken?
-    ) async throws(CKError) -> ZonePage {
+        since token: CKServerChangeToken?,
+        _ handle: (ZonePage) async -> Void
+    ) async throws(CKError) {
+        let pages = Handover<ZonePage>()
+        async let end = fetch(zoneID, since: token, handingOver: pages)
+        while let page = await pages.next() { await handle(page) }
+        try await end.get()
+    }
+
+    private func fetch(
+        _ zoneID: CKRecordZone.ID,
+        since token: CKServerChangeToken?,
+        handingOver pages: Handover<ZonePage>
+    ) async -> Result<Void, CKError> {
+        defer { pages.end() }
         let records = Locked(ZoneRecords())
+        let end = Locked<Result<Void, any Error>>(.failure(CKError(.internalError)))
         let operation = CKFetchRecordZoneChangesOperation(
             recordZoneIDs: [zoneID],
             configurationsByRecordZoneID: [
@@ -83,7 +100,6 @@ struct SyncRequests: Sendable {
             ]
         )
         operation.account = account
-        operation.fetchAllChanges = false
         operation.recordWasChangedBlock = { recordID, result in
             records.withLock { $0.add(recordID, result) }
         }
@@ -92,35 +108,34 @@ struct SyncRequests: Sendable {
                 $0.deletions.append(.init(recordID: recordID, recordType: recordType))
             }
         }
-        operation.recordZoneFetchResultBlock = { _, result in
-            records.withLock { $0.end = result.map { ($0.serverChangeToken, $0.moreComing) } }
+        operation.pageEnded = { page in
+            let collected = records.withLock { records in
+                defer { records = ZoneRecords() }
+                return records
+            }
+            await pages.give(
+                ZonePage(
+                    modifications: collected.modifications,
+                    deletions: collected.deletions,
+                    failures: collected.failures,
+                    token: page.serverChangeToken,
+                    moreComing: page.moreComing,
+                    isFromStart: page.isFromStart
+                )
+            )
         }
-        let (token, moreComing) = try await Self.failing {
-            try await database.value(of: operation) { done in
-                operation.fetchRecordZoneChangesResultBlock = { result in
-                    let end = records.withLock { $0.end }
-                    done(result.flatMap { end ?? .failure(CKError(.internalError)) })
+        operation.recordZoneFetchResultBlock = { _, result in
+            end.current = result.map { _ in }
+        }
+        do throws(CKError) {
+            try await Self.failing {
+                try await database.value(of: operation) { done in
+                    operation.fetchRecordZoneChangesResultBlock = { result in
+                        done(result.flatMap { end.current })
+                    }
                 }
             }
-        }
-        let collected = records.current
-        return ZonePage(
-            modifications: collected.modifications,
-            deletions: collected.deletions,
-            failures: collected.failures,
-            token: token,
-            moreComing: moreComing
-        )
-    }
-
-    /// Passes on a page that was fetched while the delegate had the one before, or fails where it is wanted
-    /// no longer.
-    func wanted(_ page: ZonePage?) -> Result<ZonePage?, CKError> {
-        var options = RequestOptions()
-        options.account = account
-        do throws(CKError) {
-            if page != nil { try database.connection.container.checkIsWanted(options) }
-            return .success(page)
+            return .success(())
         } catch {
             return .failure(error)
         }
@@ -216,7 +231,6 @@ struct SyncRequests: Sendable {
         var modifications: [CKDatabase.RecordZoneChange.Modification] = []
         var deletions: [CKDatabase.RecordZoneChange.Deletion] = []
         var failures: [CKRecord.ID: CKError] = [:]
-        var end: Result<(CKServerChangeToken, Bool), any Error>?
 
         mutating func add(_ recordID: CKRecord.ID, _ result: Result<CKRecord, any Error>) {
             switch result {

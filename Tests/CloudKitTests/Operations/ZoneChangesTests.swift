@@ -204,6 +204,31 @@ import Testing
             log.lines.dropFirst(2).map { $0.contains("operationCancelled") } == [true, true])
     }
 
+    @Test(
+        "A page that was ahead for half an hour is fetched again: its links may not be good any more"
+    )
+    func aPageThatWaited() async {
+        let came = DispatchSemaphore(value: 0)
+        let transport = Self.pages(2, came)
+        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [Self.a])
+        let log = CallbackLog()
+        Self.log(operation, log)
+        let time = Locked(Instant(rawValue: 0))
+        operation.recordZoneChangeTokensUpdatedBlock = { _, token, _ in
+            for _ in 0..<2 { came.wait() }
+            log.add("token \(token.plain)")
+            time.current = Instant(rawValue: 3_600_000)
+        }
+        await TestDevice(transport, now: { time.current }).database.runToEnd(operation)
+        #expect(transport.sent.count == 3)
+        #expect(
+            log.lines == [
+                "changed x0 success", "token a0", "changed x2 success", "zone a a2 nil false",
+                "result success",
+            ]
+        )
+    }
+
     @Test("Zones behind those of a request that failed are not asked for")
     func furtherZonesOfAFailedOperation() async {
         let transport = ScriptedTransport { _, _ in throw TransportError.timedOut(.seconds(60)) }

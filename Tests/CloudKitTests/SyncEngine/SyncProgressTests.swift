@@ -206,4 +206,47 @@ struct SyncProgressTests {
             .map { $0.body.contains(#""syncToken":"p0""#) }
         #expect(tokens == [false, true, true])
     }
+
+    /// What the app has set around a fetch.
+    @TaskLocal private static var mark = "none"
+
+    @Test("Pages are handed over in the task of the app that fetches, with what it has set there")
+    func taskOfTheApp() async throws {
+        let transport = SyncScript([
+            "private changes/database": [
+                .json(SyncScript.database("t9", DatabaseChangesTests.changed("Notes")))
+            ],
+            "private changes/zone": [
+                .json(
+                    Answer.zones(
+                        Answer.page("Notes", token: "p0", more: true, Answer.record("r0")))),
+                .json(Answer.zones(Answer.page("Notes", token: "p1", Answer.record("r1")))),
+            ],
+        ]).transport
+        let log = CallbackLog()
+        let app = ScriptedSync(onEvent: { event, _ in log.add("\(event), \(Self.mark)") })
+        let engine = app.engine(TestDevice(transport), state: SyncErrorTests.state())
+        try await Self.$mark.withValue("set") { try await engine.fetchChanges() }
+        #expect(
+            log.lines.filter { $0.hasPrefix("records") } == [
+                "records +r0, set", "records +r1, set",
+            ]
+        )
+    }
+
+    @Test("TOK-21: a fetch without a token that is answered with an expired one is not begun anew")
+    func expiredWithoutAToken() async throws {
+        let zone = #""zoneID":{"zoneName":"Notes","ownerRecordName":"_me"}"#
+        let expired = Answer.failure(zone, "BAD_REQUEST", ext: #","ext":{"ckCode":21}"#)
+        let transport = SyncScript([
+            "private changes/database": [
+                .json(SyncScript.database("t9", DatabaseChangesTests.changed("Notes")))
+            ],
+            "private changes/zone": [.json(Answer.zones(expired))],
+        ]).transport
+        let app = ScriptedSync()
+        let engine = app.engine(TestDevice(transport), state: SyncErrorTests.state())
+        #expect(await SyncErrorTests.code { try await engine.fetchChanges() } == .partialFailure)
+        #expect(transport.sent.count { $0.endpoint == "private changes/zone" } == 1)
+    }
 }

@@ -7,11 +7,22 @@ import TidebellWire
 struct FetchZoneChangesWork: OperationWork {
     /// The most zones of one request: they share its page of records.
     static let zonesPerRequest = 20
+    /// How long a page that was fetched ahead may wait for the app, in seconds: the links to its files are good
+    /// for some hours.
+    static let longestAhead: TimeInterval = 1800
 
     /// What a zone's fetch ends with.
     typealias ZoneEnd = (
         serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool
     )
+
+    /// Where a page of a zone ends.
+    struct PageEnd: Sendable {
+        var serverChangeToken: CKServerChangeToken
+        var moreComing: Bool
+        /// Whether the zone was fetched without a token.
+        var isFromStart: Bool
+    }
 
     /// The app's callbacks.
     struct Callbacks: @unchecked Sendable {
@@ -33,6 +44,8 @@ struct FetchZoneChangesWork: OperationWork {
     let fetchesAll: Bool
     let database: DatabaseConnection
     let callbacks: Callbacks
+    /// Waited for behind the callbacks of a zone's page, before the next one is handed over.
+    var pageEnded: (@Sendable (PageEnd) async -> Void)?
     let completion: Completion<Void>
 
     func perform(_ ledger: inout OperationLedger) async throws(CKError) {
@@ -80,6 +93,10 @@ struct FetchZoneChangesWork: OperationWork {
                 ledger.fail(error)
                 return end(open, &ledger)
             }
+            guard now.timeIntervalSince(page.date) <= Self.longestAhead else {
+                answered = await send(open, options)
+                continue
+            }
             let handed = await report(page, of: open, options, &ledger)
             if case .failure(let error) = handed.outcome {
                 ledger.fail(error)
@@ -88,6 +105,8 @@ struct FetchZoneChangesWork: OperationWork {
             (open, answered) = (page.open, handed.following)
         }
     }
+
+    private var now: Date { database.container.session.date() }
 
     /// Ends zones for the reason of the whole operation.
     private func end(_ zones: [OpenZone], _ ledger: inout OperationLedger) {
@@ -99,6 +118,8 @@ struct FetchZoneChangesWork: OperationWork {
     private struct AnsweredPage {
         var zones: [FetchZoneChanges.ZoneAnswer] = []
         var report = CKError.ServerReport()
+        /// When it was asked for.
+        var date: Date
         /// Those that go on behind it.
         var open: [OpenZone] = []
         /// Whether all of them would ask for the same page again.
@@ -109,7 +130,8 @@ struct FetchZoneChangesWork: OperationWork {
     private func send(
         _ zones: [OpenZone], _ options: RequestOptions
     ) async -> Result<AnsweredPage, CKError> {
-        guard !zones.isEmpty else { return .success(AnsweredPage()) }
+        let date = now
+        guard !zones.isEmpty else { return .success(AnsweredPage(date: date)) }
         let request = FetchZoneChanges.Request(zones: zones.map(\.request))
         do throws(CKError) {
             let answer = try await database.send(FetchZoneChanges.self, request, options)
@@ -120,27 +142,50 @@ struct FetchZoneChangesWork: OperationWork {
                 && zip(open, zones).allSatisfy { $0.request.syncToken == $1.request.syncToken }
             return .success(
                 AnsweredPage(
-                    zones: answer.value.zones, report: answer.report, open: open,
+                    zones: answer.value.zones, report: answer.report, date: date, open: open,
                     standsStill: standsStill))
         } catch {
             return .failure(error)
         }
     }
 
-    /// Reports a page; while it is being taken apart and the app has it, the next one is on its way.
+    /// Reports a page; while it is being taken apart and the app has it, the next one is on its way. Returns
+    /// that one, or why the operation ends.
     private func report(
         _ page: AnsweredPage, of zones: [OpenZone], _ options: RequestOptions,
         _ ledger: inout OperationLedger
     ) async -> (outcome: Result<Void, CKError>, following: Result<AnsweredPage, CKError>) {
         async let following = send(page.standsStill ? [] : page.open, options)
         var outcome = await reported(page, of: zones, &ledger)
+        // At most one page's callbacks wait at a time, and one page for them.
+        await ledger.run.callbacks.drained()
+        if case .success = outcome { outcome = await handled(page, of: zones, options) }
         if case .success = outcome, page.standsStill {
             outcome = .failure(.standsStill(page.report))
         }
-        // At most one page's callbacks wait at a time, and one page for them.
-        await ledger.run.callbacks.drained()
-        guard case .success = outcome else { return (outcome, .success(AnsweredPage())) }
-        return (outcome, await following)
+        guard case .failure(let error) = outcome else { return (outcome, await following) }
+        return (outcome, .failure(error))
+    }
+
+    /// Waits until what the callbacks collected of a page was handed over, where somebody does so.
+    private func handled(
+        _ page: AnsweredPage, of zones: [OpenZone], _ options: RequestOptions
+    ) async -> Result<Void, CKError> {
+        guard let pageEnded else { return .success(()) }
+        do throws(CKError) {
+            // Its files may have taken their time.
+            try database.container.checkIsWanted(options)
+        } catch {
+            return .failure(error)
+        }
+        for (zone, answer) in zip(zones, page.zones) {
+            guard case .changes(let part) = answer else { continue }
+            await pageEnded(
+                PageEnd(
+                    serverChangeToken: CKServerChangeToken(syncToken: part.syncToken),
+                    moreComing: part.moreComing, isFromStart: zone.request.syncToken == nil))
+        }
+        return .success(())
     }
 
     /// How a zone goes on behind a page; nil when it has ended.
