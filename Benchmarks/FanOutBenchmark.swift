@@ -17,12 +17,7 @@ struct FanOutBenchmark {
         DeviceCrowd.raiseFileLimit()
         try server.makeZone("fan")
         let writer = try HTTPConnection(port: server.program.port)
-        _ = try writer.post(
-            server.path("subscriptions/modify"),
-            #"{"operations":[{"operationType":"create","subscription":{"#
-                + #""subscriptionID":"fan","subscriptionType":"zone","#
-                + #""zoneID":{"zoneName":"fan"},"notificationInfo":{"alertBody":"New"}}}]}"#
-        )
+        try server.subscribe(to: "fan", as: "fan", .alert)
         // The first page of memory and the first statements are nobody's.
         _ = try writer.post(server.path("records/modify"), createNotes(0..<1, zone: "fan"))
         let crowd = try DeviceCrowd()

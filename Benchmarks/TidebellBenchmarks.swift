@@ -156,22 +156,33 @@ struct BenchServer {
         return "ckAPIToken=\(apiToken)&ckWebAuthToken=\(encoded)&clientId=\(clientID)"
     }
 
-    /// Subscribes the user to the changes of a zone, by silent pushes.
-    func subscribe(to zone: String, as id: String) throws {
+    /// What a push of a subscription is.
+    enum PushKind: String {
+        /// A later one replaces it.
+        case silent = #""shouldSendContentAvailable":true"#
+        /// There is one for each change.
+        case alert = #""alertBody":"New""#
+    }
+
+    /// Subscribes the one user, or another, to the changes of a zone.
+    func subscribe(
+        to zone: String, as id: String, _ kind: PushKind = .silent, token: String? = nil
+    ) throws {
         let connection = try HTTPConnection(port: program.port)
         _ = try connection.post(
-            path("subscriptions/modify"),
+            path("subscriptions/modify", token: token),
             #"{"operations":[{"operationType":"create","subscription":{"#
                 + #""subscriptionID":"\#(id)","subscriptionType":"zone","#
                 + #""zoneID":{"zoneName":"\#(zone)"},"#
-                + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#
+                + #""notificationInfo":{\#(kind.rawValue)}}}]}"#
         )
     }
 
-    func makeZone(_ name: String) throws {
+    /// Makes a zone of the one user, or of another.
+    func makeZone(_ name: String, token: String? = nil) throws {
         let connection = try HTTPConnection(port: program.port)
         _ = try connection.post(
-            path("zones/modify"),
+            path("zones/modify", token: token),
             #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"\#(name)"}}}]}"#
         )
     }

@@ -11,7 +11,7 @@ import TidebellProcesses
 /// it did so last; all ten that are connected are told of the save.
 final class EnduranceBenchmark: Sendable {
     private static let users = 1000
-    private static let devicesPerUser = 10
+    static let devicesPerUser = 10
     private static let writers = 32
     /// Connections of the overload: more than the server lets wait for its store.
     private static let crowd = 6000
@@ -30,10 +30,10 @@ final class EnduranceBenchmark: Sendable {
 
     private let bench: BenchServer
     private let users: [EnduranceUser]
-    private let results = Mutex(Results())
+    let results = Mutex(Results())
 
     /// What was counted since the last line.
-    private struct Results {
+    struct Results {
         var saves = LatencyHistogram()
         var fetches = LatencyHistogram()
         var pushes = LatencyHistogram()
@@ -69,8 +69,10 @@ final class EnduranceBenchmark: Sendable {
     }
 
     private func run(minutes: Int) throws {
-        let connection = try HTTPConnection(port: bench.program.port)
-        for user in users { try prepare(user, over: connection) }
+        for user in users {
+            try bench.makeZone("fan", token: user.token)
+            try bench.subscribe(to: "fan", as: "fan", .alert, token: user.token)
+        }
         let crowd = try DeviceCrowd()
         try crowd.connect(Self.users * Self.devicesPerUser, on: bench) { [bench, users] number in
             bench.streamPath(
@@ -91,17 +93,6 @@ final class EnduranceBenchmark: Sendable {
         try overload(reading)
         let after = try hold(pace, minutes: 2, reading)
         printLine("the second minute after the overload: \(text(of: after[1]))")
-    }
-
-    private func prepare(_ user: EnduranceUser, over connection: HTTPConnection) throws {
-        _ = try connection.post(
-            bench.path("zones/modify", token: user.token),
-            #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"fan"}}}]}"#)
-        _ = try connection.post(
-            bench.path("subscriptions/modify", token: user.token),
-            #"{"operations":[{"operationType":"create","subscription":{"#
-                + #""subscriptionID":"fan","subscriptionType":"zone","#
-                + #""zoneID":{"zoneName":"fan"},"notificationInfo":{"alertBody":"New"}}}]}"#)
     }
 
     // MARK: - Load
@@ -229,6 +220,9 @@ final class EnduranceBenchmark: Sendable {
                 return all.percentile(0.99)
             }
         }
+        let worst = minutes.max {
+            $0.results.saves.percentile(0.99) < $1.results.saves.percentile(0.99)
+        }
         printLine(
             """
             the last \(count) minutes to the first (without the very first): \
@@ -236,6 +230,7 @@ final class EnduranceBenchmark: Sendable {
             files \(ratio { $0.map { Double($0.files) }.reduce(0, +) }), \
             p99 of saves \(p99(\.saves)), of fetches \(p99(\.fetches)), of pushes \(p99(\.pushes))
             """)
+        if let worst { printLine("the worst minute: \(text(of: worst))") }
     }
 
     private func overload(_ reading: Reading) throws {
@@ -266,80 +261,6 @@ final class EnduranceBenchmark: Sendable {
             \(statuses.joined(separator: ", ")); saved in \(crowd.accepted.summary) ms, \
             refused in \(crowd.refused.summary) ms
             """)
-    }
-
-    /// The thread that reads what the devices are told.
-    private final class Reading: @unchecked Sendable {
-        private let crowd: DeviceCrowd
-        private let users: [EnduranceUser]
-        private let benchmark: EnduranceBenchmark
-        private let counts: Mutex<[Int]>
-        private let isOver = Mutex(false)
-        private let stopped = DispatchSemaphore(value: 0)
-
-        init(_ crowd: DeviceCrowd, _ users: [EnduranceUser], _ benchmark: EnduranceBenchmark) {
-            self.crowd = crowd
-            self.users = users
-            self.benchmark = benchmark
-            counts = Mutex([Int](repeating: 0, count: crowd.count))
-        }
-
-        func start() { Thread.detachNewThread { [self] in read() } }
-
-        func end() {
-            isOver.withLock { $0 = true }
-            stopped.wait()
-        }
-
-        /// Returns when every device was told of every save.
-        func waitForAll(atMost seconds: Double) throws {
-            let end = monotonicNow() + UInt64(seconds * 1e9)
-            while let missing = missing() {
-                guard monotonicNow() < end else { throw BenchmarkError(missing) }
-                Thread.sleep(forTimeInterval: 0.05)
-            }
-        }
-
-        private func missing() -> String? {
-            let saves = users.map(\.saves)
-            return counts.withLock { counts in
-                for (device, count) in counts.enumerated() {
-                    let expected = saves[device / EnduranceBenchmark.devicesPerUser]
-                    guard count == expected else {
-                        return "device \(device) was told of \(count) saves, not \(expected)"
-                    }
-                }
-                return nil
-            }
-        }
-
-        private func read() {
-            defer { stopped.signal() }
-            while !isOver.withLock({ $0 }) {
-                var came: [Int] = []
-                do {
-                    try crowd.receive(atMost: 100) { came.append($0) }
-                } catch {
-                    benchmark.results.withLock { $0.failure = $0.failure ?? error }
-                    return
-                }
-                let now = monotonicNow()
-                var moments: [UInt64] = []
-                counts.withLock { counts in
-                    for device in came {
-                        let user = users[device / EnduranceBenchmark.devicesPerUser]
-                        if let moment = user.moment(ofPush: counts[device]) {
-                            moments.append(moment)
-                        }
-                        counts[device] += 1
-                    }
-                }
-                benchmark.results.withLock { results in
-                    results.pushCount += came.count
-                    for moment in moments { results.pushes.record(now - min(now, moment)) }
-                }
-            }
-        }
     }
 }
 

@@ -49,33 +49,32 @@ extension CKRecord {
     fileprivate func assets(
         in database: DatabaseConnection
     ) -> [(asset: CKAsset, field: CKAsset.Field)] {
-        // Most records have none; encrypted fields cannot.
-        guard state.withLock({ $0.plain.values.values.contains(where: \.mayHaveAssets) }) else {
-            return []
-        }
-        return fields.flatMap { field -> [(asset: CKAsset, field: CKAsset.Field)] in
-            let assetField = CKAsset.Field(
-                container: database.container.identifier, scope: database.scope,
-                recordID: recordID, key: field.key
-            )
-            switch field.value {
-            case .asset(let asset): return [(asset, assetField)]
-            case .list(let elements):
-                return elements.compactMap { element in
-                    if case .asset(let asset) = element { (asset, assetField) } else { nil }
-                }
-            default: return []
+        var found: [(key: FieldKey, assets: [CKAsset])] = []
+        // Encrypted fields cannot have any.
+        state.withLock { state in
+            for (key, value) in state.plain.values {
+                let assets = value.assets
+                if !assets.isEmpty { found.append((key, assets)) }
             }
+        }
+        return found.sorted { $0.key < $1.key }.flatMap { key, assets in
+            let field = CKAsset.Field(
+                container: database.container.identifier, scope: database.scope,
+                recordID: recordID, key: key
+            )
+            return assets.map { ($0, field) }
         }
     }
 }
 
 extension CKRecord.FieldValue {
-    fileprivate var mayHaveAssets: Bool {
+    /// The assets that it is or has.
+    fileprivate var assets: [CKAsset] {
         switch self {
-        case .asset: true
-        case .list(let elements): if case .asset = elements.first { true } else { false }
-        default: false
+        case .asset(let asset): [asset]
+        case .list(let elements):
+            elements.compactMap { if case .asset(let asset) = $0 { asset } else { nil } }
+        default: []
         }
     }
 }

@@ -40,7 +40,7 @@ extension CKRecord {
         in database: DatabaseConnection
     ) throws(CKError) -> [CKRecord.Field] {
         var fields: [CKRecord.Field] = []
-        // Most records have no more, and an array that grows to that moves them four times.
+        // An array that grows to ten is moved four times.
         fields.reserveCapacity(12)
         do {
             try wire.fields.forEach { name, field in

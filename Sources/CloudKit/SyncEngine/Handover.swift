@@ -32,10 +32,13 @@ final class Handover<Value: Sendable>: Sendable {
 
     /// Returns the next value, having dealt with the one before; nil when there are no more.
     func next() async -> Value? {
-        state.withLock { state in
-            defer { if state.value == nil { state.giver = nil } }
-            return state.value == nil ? state.giver : nil
-        }?.resume()
+        let dealtWith = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            // What waits to be taken was not dealt with yet.
+            guard state.value == nil else { return nil }
+            defer { state.giver = nil }
+            return state.giver
+        }
+        dealtWith?.resume()
         return await withCheckedContinuation { taker in
             let answer = state.withLock { state -> Value?? in
                 if let value = state.value {

@@ -78,16 +78,20 @@ struct SyncRequests: Sendable {
         _ handle: (ZonePage) async -> Void
     ) async throws(CKError) {
         let pages = Handover<ZonePage>()
-        async let end = fetch(zoneID, since: token, handingOver: pages)
+        async let end: Void = fetch(zoneID, since: token, handingOver: pages)
         while let page = await pages.next() { await handle(page) }
-        try await end.get()
+        do {
+            try await end
+        } catch {
+            throw .of(error)
+        }
     }
 
     private func fetch(
         _ zoneID: CKRecordZone.ID,
         since token: CKServerChangeToken?,
         handingOver pages: Handover<ZonePage>
-    ) async -> Result<Void, CKError> {
+    ) async throws {
         defer { pages.end() }
         let records = Locked(ZoneRecords())
         let end = Locked<Result<Void, any Error>>(.failure(CKError(.internalError)))
@@ -127,17 +131,10 @@ struct SyncRequests: Sendable {
         operation.recordZoneFetchResultBlock = { _, result in
             end.current = result.map { _ in }
         }
-        do throws(CKError) {
-            try await Self.failing {
-                try await database.value(of: operation) { done in
-                    operation.fetchRecordZoneChangesResultBlock = { result in
-                        done(result.flatMap { end.current })
-                    }
-                }
+        try await database.value(of: operation) { done in
+            operation.fetchRecordZoneChangesResultBlock = { result in
+                done(result.flatMap { end.current })
             }
-            return .success(())
-        } catch {
-            return .failure(error)
         }
     }
 

@@ -165,13 +165,21 @@ import Testing
         }
     }
 
+    /// An operation that fetches zones and logs what it calls.
+    private static func fetch(
+        _ zoneIDs: [CKRecordZone.ID] = [a], logging log: CallbackLog
+    ) -> CKFetchRecordZoneChangesOperation {
+        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: zoneIDs)
+        Self.log(operation, log)
+        return operation
+    }
+
     @Test("OP-3: while the app has a page the next one is on its way, and only that one")
     func onePageAhead() async {
         let came = DispatchSemaphore(value: 0)
         let transport = Self.pages(3, came)
-        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [Self.a])
         let log = CallbackLog()
-        Self.log(operation, log)
+        let operation = Self.fetch(logging: log)
         operation.recordWasChangedBlock = { id, _ in
             // The request for this page, and in the first two callbacks the one after it.
             if log.lines.isEmpty { came.wait() }
@@ -190,9 +198,8 @@ import Testing
     @Test("What was fetched ahead is not handed to an app that has cancelled")
     func cancelledWhileAPageIsAhead() async {
         let came = DispatchSemaphore(value: 0)
-        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [Self.a])
         let log = CallbackLog()
-        Self.log(operation, log)
+        let operation = Self.fetch(logging: log)
         operation.recordZoneChangeTokensUpdatedBlock = { [unowned operation] _, token, _ in
             for _ in 0..<2 { came.wait() }
             log.add("token \(token.plain)")
@@ -210,9 +217,8 @@ import Testing
     func aPageThatWaited() async {
         let came = DispatchSemaphore(value: 0)
         let transport = Self.pages(2, came)
-        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [Self.a])
         let log = CallbackLog()
-        Self.log(operation, log)
+        let operation = Self.fetch(logging: log)
         let time = Locked(Instant(rawValue: 0))
         operation.recordZoneChangeTokensUpdatedBlock = { _, token, _ in
             for _ in 0..<2 { came.wait() }
@@ -235,9 +241,8 @@ import Testing
         let zones = (0...FetchZoneChangesWork.zonesPerRequest).map {
             CKRecordZone.ID(zoneName: "z\($0)")
         }
-        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: zones)
         let log = CallbackLog()
-        Self.log(operation, log)
+        let operation = Self.fetch(zones, logging: log)
         await TestDevice(transport).database.runToEnd(operation)
         #expect(transport.sent.count == 1)
         #expect(log.lines.count { $0.hasPrefix("zone z") } == zones.count)

@@ -25,6 +25,24 @@ struct ZoneChangesTests {
         )
     }
 
+    /// Fetches the feed in pages of so many records; returns the records that came, and how it ended.
+    private func fetchPages(
+        of limit: Int, _ reader: CKDatabase,
+        between: @escaping (CKServerChangeToken?) -> Void
+    ) async -> (names: [String], codes: [CKError.Code?]) {
+        let names = Log<String>()
+        let codes = Log<CKError.Code?>()
+        let operation = CKFetchRecordZoneChangesOperation(
+            recordZoneIDs: [Household.feed],
+            configurationsByRecordZoneID: [Household.feed: Configuration(resultsLimit: limit)]
+        )
+        operation.recordWasChangedBlock = { id, _ in names.append(id.recordName) }
+        operation.recordZoneChangeTokensUpdatedBlock = { _, token, _ in between(token) }
+        operation.fetchRecordZoneChangesResultBlock = { codes.append($0.ckCode) }
+        await reader.run(operation)
+        return (names.entries, codes.entries)
+    }
+
     @Test("TOK-6: without a token all living records come and no deletions")
     func initialFetch() async throws {
         let (writer, reader, _) = try await home()
@@ -222,26 +240,17 @@ struct ZoneChangesTests {
     func interrupted() async throws {
         let (writer, reader, home) = try await home()
         for index in 0..<12 { try await writer.save(item("r\(index)", "\(index)")) }
-        let names = Log<String>()
         let tokens = Log<CKServerChangeToken?>()
-        let codes = Log<CKError.Code?>()
-        let operation = CKFetchRecordZoneChangesOperation(
-            recordZoneIDs: [Household.feed],
-            configurationsByRecordZoneID: [Household.feed: Configuration(resultsLimit: 3)]
-        )
-        operation.recordWasChangedBlock = { id, _ in names.append(id.recordName) }
-        operation.recordZoneChangeTokensUpdatedBlock = { _, token, _ in
+        let fetched = await fetchPages(of: 3, reader) { token in
             tokens.append(token)
             if tokens.entries.count == 2 { home.phone.goOffline() }
         }
-        operation.fetchRecordZoneChangesResultBlock = { codes.append($0.ckCode) }
-        await reader.run(operation)
         try await home.phone.goOnline()
-        #expect(codes.entries == [.networkUnavailable])
+        #expect(fetched.codes == [.networkUnavailable])
         // The third page may have been asked for already.
         let pages = tokens.entries.count
         #expect(pages == 2 || pages == 3)
-        #expect(names.entries == (0..<pages * 3).map { "r\($0)" })
+        #expect(fetched.names == (0..<pages * 3).map { "r\($0)" })
         let token = try #require(tokens.entries.last ?? nil)
         let rest = try await fetch(reader, since: token).changed
         #expect(rest == (pages * 3..<12).map { "r\($0)" }.sorted())
@@ -251,14 +260,7 @@ struct ZoneChangesTests {
     func anotherUserMeanwhile() async throws {
         let (writer, reader, home) = try await home()
         for index in 0..<4 { try await writer.save(item("r\(index)")) }
-        let names = Log<String>()
-        let codes = Log<CKError.Code?>()
-        let operation = CKFetchRecordZoneChangesOperation(
-            recordZoneIDs: [Household.feed],
-            configurationsByRecordZoneID: [Household.feed: Configuration(resultsLimit: 2)]
-        )
-        operation.recordWasChangedBlock = { id, _ in names.append(id.recordName) }
-        operation.recordZoneChangeTokensUpdatedBlock = { _, _, _ in
+        let fetched = await fetchPages(of: 2, reader) { _ in
             // The callback ends when somebody else is there.
             let isThere = DispatchSemaphore(value: 0)
             Task {
@@ -267,10 +269,8 @@ struct ZoneChangesTests {
             }
             isThere.wait()
         }
-        operation.fetchRecordZoneChangesResultBlock = { codes.append($0.ckCode) }
-        await reader.run(operation)
-        #expect(names.entries == ["r0", "r1"])
-        #expect(codes.entries == [.notAuthenticated])
+        #expect(fetched.names == ["r0", "r1"])
+        #expect(fetched.codes == [.notAuthenticated])
     }
 
     @Test("TOK-24: the client token of the last save comes back with the zone's token")

@@ -16,7 +16,7 @@ struct FetchZoneChangesWork: OperationWork {
         serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool
     )
 
-    /// Where a page of a zone ends.
+    /// Where a zone's part of a page ends.
     struct PageEnd: Sendable {
         var serverChangeToken: CKServerChangeToken
         var moreComing: Bool
@@ -44,7 +44,7 @@ struct FetchZoneChangesWork: OperationWork {
     let fetchesAll: Bool
     let database: DatabaseConnection
     let callbacks: Callbacks
-    /// Waited for behind the callbacks of a zone's page, before the next one is handed over.
+    /// Waited for behind the callbacks of a page, before the next one is handed over.
     var pageEnded: (@Sendable (PageEnd) async -> Void)?
     let completion: Completion<Void>
 
@@ -84,25 +84,20 @@ struct FetchZoneChangesWork: OperationWork {
         var open = zones
         var answered = await send(open, options)
         while !open.isEmpty {
-            let page: AnsweredPage
             do throws(CKError) {
-                page = try answered.get()
+                let page = try answered.get()
                 // It came while the app had the one before.
                 try database.container.checkIsWanted(options)
+                guard now.timeIntervalSince(page.date) <= Self.longestAhead else {
+                    answered = await send(open, options)
+                    continue
+                }
+                answered = try await report(page, of: open, options, &ledger)
+                open = page.open
             } catch {
                 ledger.fail(error)
                 return end(open, &ledger)
             }
-            guard now.timeIntervalSince(page.date) <= Self.longestAhead else {
-                answered = await send(open, options)
-                continue
-            }
-            let handed = await report(page, of: open, options, &ledger)
-            if case .failure(let error) = handed.outcome {
-                ledger.fail(error)
-                return end(open, &ledger)
-            }
-            (open, answered) = (page.open, handed.following)
         }
     }
 
@@ -149,43 +144,34 @@ struct FetchZoneChangesWork: OperationWork {
         }
     }
 
-    /// Reports a page; while it is being taken apart and the app has it, the next one is on its way. Returns
-    /// that one, or why the operation ends.
+    /// Reports a page; returns the next one, which is on its way while this one is taken apart and the app
+    /// has it.
     private func report(
         _ page: AnsweredPage, of zones: [OpenZone], _ options: RequestOptions,
         _ ledger: inout OperationLedger
-    ) async -> (outcome: Result<Void, CKError>, following: Result<AnsweredPage, CKError>) {
+    ) async throws(CKError) -> Result<AnsweredPage, CKError> {
         async let following = send(page.standsStill ? [] : page.open, options)
-        var outcome = await reported(page, of: zones, &ledger)
+        try await call(page, of: zones, &ledger)
         // At most one page's callbacks wait at a time, and one page for them.
         await ledger.run.callbacks.drained()
-        if case .success = outcome { outcome = await handled(page, of: zones, options) }
-        if case .success = outcome, page.standsStill {
-            outcome = .failure(.standsStill(page.report))
-        }
-        guard case .failure(let error) = outcome else { return (outcome, await following) }
-        return (outcome, .failure(error))
-    }
-
-    /// Waits until what the callbacks collected of a page was handed over, where somebody does so.
-    private func handled(
-        _ page: AnsweredPage, of zones: [OpenZone], _ options: RequestOptions
-    ) async -> Result<Void, CKError> {
-        guard let pageEnded else { return .success(()) }
-        do throws(CKError) {
+        if pageEnded != nil {
             // Its files may have taken their time.
             try database.container.checkIsWanted(options)
-        } catch {
-            return .failure(error)
+            await handOver(page, of: zones)
         }
+        guard !page.standsStill else { throw .standsStill(page.report) }
+        return await following
+    }
+
+    /// Waits until what the callbacks collected of a page was handed over.
+    private func handOver(_ page: AnsweredPage, of zones: [OpenZone]) async {
         for (zone, answer) in zip(zones, page.zones) {
             guard case .changes(let part) = answer else { continue }
-            await pageEnded(
+            await pageEnded?(
                 PageEnd(
                     serverChangeToken: CKServerChangeToken(syncToken: part.syncToken),
                     moreComing: part.moreComing, isFromStart: zone.request.syncToken == nil))
         }
-        return .success(())
     }
 
     /// How a zone goes on behind a page; nil when it has ended.
@@ -196,21 +182,17 @@ struct FetchZoneChangesWork: OperationWork {
         return next
     }
 
-    /// Reports a page of some zones.
-    private func reported(
+    /// Enqueues the callbacks of a page.
+    private func call(
         _ page: AnsweredPage, of zones: [OpenZone], _ ledger: inout OperationLedger
-    ) async -> Result<Void, CKError> {
+    ) async throws(CKError) {
         ledger.report = page.report
         // All files before the first callback: a token that is reported covers only what was
         // handed over, so a cancelled page reports nothing.
         var found: [[Result<CKRecord, CKError>]] = []
-        do throws(CKError) {
-            for (zone, result) in zip(zones, page.zones) {
-                found.append(
-                    try await records(of: result, in: zone.zoneID, page.report, ledger.options))
-            }
-        } catch {
-            return .failure(error)
+        for (zone, result) in zip(zones, page.zones) {
+            found.append(
+                try await records(of: result, in: zone.zoneID, page.report, ledger.options))
         }
         for ((zone, result), records) in zip(zip(zones, page.zones), found) {
             switch result {
@@ -220,7 +202,6 @@ struct FetchZoneChangesWork: OperationWork {
             case .changes(let page): reportPage(page, with: records, of: zone, &ledger)
             }
         }
-        return .success(())
     }
 
     /// Reports a zone's part of a page.
