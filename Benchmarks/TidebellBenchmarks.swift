@@ -8,8 +8,8 @@ import TidebellProcesses
 /// Prints one line for each figure: the median of several runs and their range.
 /// Figures of different machines or days cannot be compared; compare within one run.
 /// Arguments (`matching`, `saves`, `latency`, `fan-out`, `changes`, `queries`, `sharing`, `apple`,
-/// `records`, `first-sync`) choose among them; `indexes` and `endurance`, which take many minutes, `costs`,
-/// `engines`, `lease-table` and `queue-simulation` run only where they are named.
+/// `records`, `first-sync`) choose among them; `indexes`, `endurance` and `save-tails`, which take many
+/// minutes, `costs`, `engines`, `lease-table` and `queue-simulation` run only where they are named.
 @main
 struct TidebellBenchmarks {
     static func main() async {
@@ -37,6 +37,7 @@ struct TidebellBenchmarks {
             }
             if names.contains("costs") { try await UnitCostBenchmark.run() }
             if names.contains("endurance") { try await EnduranceBenchmark.run() }
+            if names.contains("save-tails") { try await SaveTailBenchmark.run() }
             if names.contains("engines") { try await EngineBenchmark.run() }
             if names.contains("lease-table") { try await LeaseTableBenchmark.run() }
             if names.contains("queue-simulation") { QueueSimulationBenchmark.run() }

@@ -35,12 +35,12 @@ package final class SQLiteStore: OpenedStore {
     private let life: StoreLife
     let pool: DatabasePool
     private let writes: GroupCommit
-    private let log: WriteAheadLog
+    let log: WriteAheadLog
     private let leases = QueueLeases()
     private let outbox = OutboxSignal()
     private let access = OutboxSignal()
     private let unsettled = OutboxSignal()
-    private let server: ServerLock?
+    let server: ServerLock?
     let mender = StoreMender()
     package let troubles: StoreTroubles
     private let bounds: StoreBounds
@@ -249,15 +249,10 @@ package final class SQLiteStore: OpenedStore {
         // GRDB's async call, which would not run in a task that was cancelled.
         await withCheckedContinuation { continuation in
             pool.asyncWriteWithoutTransaction { [writes, files, log, server, life] database in
-                log.detach(from: database)
-                if server != nil { writes.flush(on: Connection(database)) }
+                let connection = Connection(database)
+                if server != nil { writes.flush(on: connection) }
                 life.note?.flush()
-                // Only who serves copies the log: see DESIGN.md, "Who checkpoints". Where a
-                // reader is in the way, the next open does it. Beside a log of another program it
-                // would damage the database.
-                if server != nil, !files.areReplaced {
-                    try? Connection(database).run("PRAGMA wal_checkpoint(TRUNCATE)")
-                }
+                log.end(on: connection, of: files)
                 continuation.resume()
             }
         }

@@ -75,8 +75,9 @@ struct TroubleLog: Sendable {
         logger.notice(
             """
             this machine's SQLite has the WAL-reset defect, which can lose commits; the server \
-            does not meet it, because only one connection of its own ever checkpoints: do not let \
-            other programs write to the database, and update SQLite to 3.51.3 or newer
+            does not meet it, because none of its checkpoints begins beside a commit that could reset \
+            the log: do not let other programs write to the database, and update SQLite to 3.51.3 \
+            or newer
             """,
             metadata: ["sqlite": "\(version)", "see": "https://sqlite.org/wal.html#walresetbug"]
         )

@@ -474,28 +474,6 @@ struct GroupCommitTests {
             #expect(Set(names) == Set((0..<sound).map { "\($0)" }))
         }
     }
-
-    @Test("The write-ahead log starts over instead of growing for ever")
-    func logStaysShort() async throws {
-        try await withStore { store in
-            let payload = [UInt8](repeating: 7, count: 1024 * 1024)
-            for number in 0..<60 {
-                _ = try await store.write(.everything) {
-                    try $0.appendNotifications([
-                        StoredNotification(
-                            user: UserID(rawValue: 1), notificationID: "\(number)",
-                            database: DatabaseID(rawValue: 1), subscriptionID: "s",
-                            originClient: nil, payload: payload, isBackground: false,
-                            collapseID: nil, createdAt: .noon
-                        )
-                    ])
-                }
-            }
-            let log = try FileManager.default.attributesOfItem(atPath: "\(store.pool.path)-wal")
-            let size = try #require(log[.size] as? NSNumber).intValue
-            #expect(size < 2 * WriteAheadLog.checkpointPages * 4096)
-        }
-    }
 }
 
 /// Runs `body` with a new store and removes it.

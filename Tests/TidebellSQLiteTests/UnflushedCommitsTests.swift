@@ -138,17 +138,17 @@ struct UnflushedCommitsTests {
 
             unflushed.noteCommit(.start, isFlushed: true)
             unflushed.noteFailure(failure)
-            try unflushed.closeHole(on: connection)
+            try unflushed.closeHole(in: store.log, on: connection)
             #expect(try logSize() > 0, "what was flushed before has no hole")
 
             unflushed.noteCommit(.start, isFlushed: false)
             unflushed.noteFailure(DatabaseError(resultCode: .SQLITE_CONSTRAINT))
-            try unflushed.closeHole(on: connection)
+            try unflushed.closeHole(in: store.log, on: connection)
             #expect(try logSize() > 0 && unflushed.hasReserved(NotificationSequence(rawValue: 9)))
 
             unflushed.noteFailure(failure)
             #expect(!unflushed.hasReserved(NotificationSequence(rawValue: 9)))
-            try unflushed.closeHole(on: connection)
+            try unflushed.closeHole(in: store.log, on: connection)
             #expect(try logSize() == 0)
         }
         try await engine.remove(store)

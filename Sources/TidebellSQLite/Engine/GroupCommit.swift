@@ -103,7 +103,11 @@ final class GroupCommit: Sendable {
         while let (first, waiting) = queue.nextOrEnd() {
             var rest = Rest(writes: [first], more: min(waiting, Self.writesPerCommit - 1))
             while !rest.isEmpty { rest = commit(rest, on: connection) }
-            log.keepShort(on: connection, of: files)
+            do {
+                if !unflushed.hasHole { try log.keepShort(on: connection, of: files) }
+            } catch {
+                unflushed.noteFailure(error)
+            }
         }
     }
 
@@ -138,7 +142,7 @@ final class GroupCommit: Sendable {
         do {
             connection.forgetDamage()
             try checkFiles(on: connection)
-            try unflushed.closeHole(on: connection)
+            try unflushed.closeHole(in: log, on: connection)
             try unflushed.setFlushing(isFlushed, on: connection)
             try connection.run("BEGIN IMMEDIATE")
         } catch {

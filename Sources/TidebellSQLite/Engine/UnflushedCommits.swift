@@ -24,7 +24,7 @@ final class UnflushedCommits: @unchecked Sendable {
     /// Whether the last commit is not flushed.
     private var isPending = false
     /// Whether pages of the log may not come to the disk any more.
-    private var hasHole = false
+    private(set) var hasHole = false
 
     /// Creates what knows of no reservation.
     init(_ numbering: Numbering) {
@@ -49,7 +49,7 @@ final class UnflushedCommits: @unchecked Sendable {
         self.isFlushing = isFlushing
     }
 
-    /// Notes why a transaction failed. Where a flush fails, Linux reports it once and may give up all
+    /// Notes why a transaction or a copy of the log failed. Where a flush fails, Linux reports it once and may give up all
     /// pages that waited for it, also those of commits before: what is flushed later would stand behind a
     /// hole in the log, and not be found after a power cut.
     func noteFailure(_ error: any Error) {
@@ -62,13 +62,9 @@ final class UnflushedCommits: @unchecked Sendable {
 
     /// Copies the log to the database, and begins it anew, where it may have a hole; fails as long as that
     /// does.
-    func closeHole(on connection: Connection) throws {
+    func closeHole(in log: WriteAheadLog, on connection: Connection) throws {
         guard hasHole else { return }
-        let isBusy = try connection.first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.bool(0) }
-        guard isBusy == false else {
-            throw DatabaseError(
-                resultCode: .SQLITE_BUSY, message: "the log cannot begin anew while it is read")
-        }
+        try log.empty(on: connection)
         (hasHole, isPending) = (false, false)
     }
 

@@ -46,8 +46,9 @@ extension SQLiteStore {
                 ? ServerLock(storeAt: path) : nil
             defer { migration?.release() }
             let identity = try Schema.prepare(at: path, configuration, randomness)
-            let log = WriteAheadLog(isOurs: server != nil)
             let pool = try DatabasePool(path: path, configuration: configuration)
+            let log = WriteAheadLog(
+                try server.map { try BackgroundCheckpoint(ofStoreAt: path, holding: $0) })
             let troubles = StoreTroubles(elapsed: time.elapsed)
             let (incarnation, cameBackOlder, scopes) = try pool.writeWithoutTransaction {
                 database in
@@ -129,7 +130,7 @@ extension SQLiteStore {
             // Overwrites deleted content where that costs no extra writing.
             try database.execute(sql: "PRAGMA secure_delete = FAST")
             try database.execute(
-                sql: "PRAGMA journal_size_limit = \(WriteAheadLog.checkpointPages * 4096)"
+                sql: "PRAGMA journal_size_limit = \(WriteAheadLog.keptBytes)"
             )
         }
         return configuration

@@ -16,7 +16,7 @@ package struct MemberName: Sendable, Hashable, ExpressibleByStringLiteral,
 
     /// Takes a name as it was read.
     init(_ text: String) {
-        // Nearly all are, and asking costs a fiftieth of reading a record less than a copy.
+        // Nearly all are: to have each one shortened took a fiftieth of reading a record.
         let isWhole = text.utf8.count <= Self.mostBytes
         exact = ExactText(isWhole ? text : WireError.shortened(text, to: Self.mostBytes))
     }
