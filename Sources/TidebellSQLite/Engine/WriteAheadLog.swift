@@ -13,7 +13,7 @@ import TidebellSQL
 /// `@unchecked Sendable`: all state is only touched on the queue of the writer
 /// connection.
 final class WriteAheadLog: @unchecked Sendable {
-    /// How large the file stays: a log that grew beyond while it was copied would be extended anew each
+    /// How large the file stays, 32 MiB: a log that grew beyond while it was copied would be extended anew each
     /// time, which costs its commits an entry in the file system's journal.
     static let keptBytes = 2 * 4096 * 4096
     /// Pages after which the copying waits for readers, so that the log can
@@ -22,7 +22,7 @@ final class WriteAheadLog: @unchecked Sendable {
     /// How often it is copied in the background at most, until little is left.
     static let rounds = 4
 
-    /// Pages after which the log is copied to the database: 16 MiB.
+    /// Pages after which the log is copied to the database: 16 MiB, unless a test sets fewer.
     var checkpointPages = 4096
     /// The most pages that are left to be copied between two commits: 1 MiB. More where those come faster
     /// than they can be copied.
