@@ -69,7 +69,7 @@ struct SaveTailBenchmark {
         while true {
             let begin = monotonicNow()
             guard begin < end else { return latencies }
-            // Each begins with another user, so that no two follow each other from one to the next.
+            // Each client begins with another user, so that they do not go through them together.
             let path = paths[(client * 31 + number) % paths.count]
             _ = try connection.post(path, createNotes(number..<number + 1, zone: "tails"))
             latencies.record(monotonicNow() - begin)

@@ -20,7 +20,7 @@ package struct SQLiteVersion: Sendable, Hashable, CustomStringConvertible {
         "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)"
     }
 
-    /// Whether two connections that checkpoint while a third commits may lose commits
+    /// Whether a checkpoint that begins where all was copied, beside a commit, may lose commits
     /// (sqlite.org/wal.html#walresetbug): 3.7.0 to 3.51.2, without 3.44.6 and 3.50.7 and the
     /// later ones of both.
     package var hasWALResetDefect: Bool {
