@@ -81,29 +81,17 @@ struct EngineBenchmark {
         of subject: any Subject, clients: Int, databases: Int, records: Int
     ) throws -> Double {
         let count = Atomic(0)
-        let failure = Mutex<(any Error)?>(nil)
-        let group = DispatchGroup()
         let start = Date()
-        for client in 0..<clients {
-            group.enter()
-            Thread.detachNewThread {
-                defer { group.leave() }
-                do {
-                    let create = try subject.makeClient()
-                    var number = client
-                    while Date().timeIntervalSince(start) < seconds {
-                        try create(number % databases, records)
-                        // Another database each time, and another one than the other clients.
-                        number += clients
-                        count.wrappingAdd(records, ordering: .relaxed)
-                    }
-                } catch {
-                    failure.withLock { $0 = error }
-                }
+        try runClients(clients) { client in
+            let create = try subject.makeClient()
+            var number = client
+            while Date().timeIntervalSince(start) < seconds {
+                try create(number % databases, records)
+                // Another database each time, and another one than the other clients.
+                number += clients
+                count.wrappingAdd(records, ordering: .relaxed)
             }
         }
-        group.wait()
-        if let error = failure.withLock({ $0 }) { throw error }
         return Double(count.load(ordering: .relaxed)) / Date().timeIntervalSince(start)
     }
 

@@ -30,33 +30,21 @@ struct SaveBenchmark {
 
     private func measure(clients: Int, areNamed: Bool) throws -> Double {
         let count = Atomic(0)
-        let failure = Mutex<(any Error)?>(nil)
-        let group = DispatchGroup()
         let start = Date()
-        for client in 0..<clients {
-            group.enter()
-            Thread.detachNewThread { [server, seconds] in
-                defer { group.leave() }
-                do {
-                    let connection = try HTTPConnection(port: server.program.port)
-                    let path = server.path("records/modify", clientID: "writer-\(client)")
-                    let operation = UUID().uuidString
-                    var number = 0
-                    while Date().timeIntervalSince(start) < seconds {
-                        _ = try connection.post(
-                            path, createNotes(number..<number + 1, zone: "saves"),
-                            requestID: areNamed ? "\(operation)/records/modify/\(number)" : nil
-                        )
-                        number += 1
-                    }
-                    count.wrappingAdd(number, ordering: .relaxed)
-                } catch {
-                    failure.withLock { $0 = error }
-                }
+        try runClients(clients) { [server, seconds] client in
+            let connection = try HTTPConnection(port: server.program.port)
+            let path = server.path("records/modify", clientID: "writer-\(client)")
+            let operation = UUID().uuidString
+            var number = 0
+            while Date().timeIntervalSince(start) < seconds {
+                _ = try connection.post(
+                    path, createNotes(number..<number + 1, zone: "saves"),
+                    requestID: areNamed ? "\(operation)/records/modify/\(number)" : nil
+                )
+                number += 1
             }
+            count.wrappingAdd(number, ordering: .relaxed)
         }
-        group.wait()
-        if let error = failure.withLock({ $0 }) { throw error }
         return Double(count.load(ordering: .relaxed)) / Date().timeIntervalSince(start)
     }
 }

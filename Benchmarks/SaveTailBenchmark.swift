@@ -39,23 +39,11 @@ struct SaveTailBenchmark {
 
     private func measure(users: Int, seconds: Double) throws -> LatencyHistogram {
         let all = Mutex(LatencyHistogram())
-        let failure = Mutex<(any Error)?>(nil)
-        let group = DispatchGroup()
         let end = monotonicNow() + UInt64(seconds * 1e9)
-        for client in 0..<Self.clients {
-            group.enter()
-            Thread.detachNewThread {
-                defer { group.leave() }
-                do {
-                    let latencies = try save(as: client, users: users, until: end)
-                    all.withLock { $0.add(latencies) }
-                } catch {
-                    failure.withLock { $0 = error }
-                }
-            }
+        try runClients(Self.clients) { client in
+            let latencies = try save(as: client, users: users, until: end)
+            all.withLock { $0.add(latencies) }
         }
-        group.wait()
-        if let error = failure.withLock({ $0 }) { throw error }
         return all.withLock(\.self)
     }
 

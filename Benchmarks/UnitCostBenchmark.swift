@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import PostgresTestServer
-import Synchronization
 import TidebellProcesses
 import TidebellTesting
 
@@ -103,24 +102,11 @@ struct UnitCostBenchmark {
     }
 
     private func saveAtOnce(clients: Int, each count: Int) throws {
-        let failure = Mutex<(any Error)?>(nil)
         let bench = server.bench
-        let group = DispatchGroup()
-        for client in 0..<clients {
-            group.enter()
-            Thread.detachNewThread {
-                defer { group.leave() }
-                do {
-                    let connection = try HTTPConnection(port: bench.program.port)
-                    try Self.save(
-                        count, on: bench, over: connection, from: 100_000 + client * 1000)
-                } catch {
-                    failure.withLock { $0 = error }
-                }
-            }
+        try runClients(clients) { client in
+            let connection = try HTTPConnection(port: bench.program.port)
+            try Self.save(count, on: bench, over: connection, from: 100_000 + client * 1000)
         }
-        group.wait()
-        if let error = failure.withLock({ $0 }) { throw error }
     }
 
     /// A page of 200 changes since a token; returns the token after it.
