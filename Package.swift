@@ -260,14 +260,26 @@ let package = Package(
         .executableTarget(
             name: "tidebell-benchmarks",
             dependencies: [
-                "CEpoll", "CloudKit", "PostgresTestServer", "QueueSimulation", "TidebellPostgres",
-                "TidebellPostgresClient", "TidebellProcesses", "TidebellPush", "TidebellSQLite",
-                "TidebellScheduling", "TidebellTesting", "tidebell",
+                "CEpoll", "CloudKit", "CountingClients", "PostgresTestServer", "QueueSimulation",
+                "TidebellPostgres", "TidebellPostgresClient", "TidebellProcesses", "TidebellPush",
+                "TidebellSQLite",
+                "TidebellScheduling", "TidebellTesting", "benchmark-device", "tidebell",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Benchmarks",
-            exclude: ["README.md", "run", "CEpoll", "Counts", "QueueSimulation"],
+            exclude: [
+                "README.md", "run", "CEpoll", "CountingClients", "Counts", "Device",
+                "QueueSimulation",
+            ],
             swiftSettings: strict
+        ),
+        .target(
+            name: "CountingClients", dependencies: ["CloudKit"], path: "Benchmarks/CountingClients",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "benchmark-device", dependencies: ["CloudKit", "CountingClients"],
+            path: "Benchmarks/Device", swiftSettings: strict
         ),
         // Waiting for thousands of connections at once, which Swift's Glibc does not have.
         .systemLibrary(name: "CEpoll", path: "Benchmarks/CEpoll"),

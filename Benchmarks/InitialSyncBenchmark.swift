@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import CloudKit
 import Foundation
 import TidebellProcesses
 
 /// The first sync of a new device: a zone of 100,000 tasks, fetched by an operation and by
-/// a sync engine. The device is a process of its own, this program under another name, so
-/// that its peak memory is its own.
+/// a sync engine. The device is a process of its own (`benchmark-device`), so that its peak memory is that of
+/// an app.
 struct InitialSyncBenchmark {
     /// What fetches.
     enum Client: String, CaseIterable {
@@ -13,10 +12,7 @@ struct InitialSyncBenchmark {
         case engine
     }
 
-    /// The argument that makes this program the device.
-    static let deviceArgument = "initial-sync-device"
-
-    fileprivate static let zone = "tasks"
+    private static let zone = "tasks"
     let server: BenchServer
     private let records = 100_000
     private let batch = 400
@@ -46,8 +42,8 @@ struct InitialSyncBenchmark {
             .appendingPathComponent("tidebell-bench-device-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: home) }
         let device = try ChildProcess(
-            URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath(),
-            [Self.deviceArgument, client.rawValue],
+            BenchServer.programs.appendingPathComponent("benchmark-device"),
+            [client.rawValue, BenchServer.container, Self.zone],
             environment: [
                 "TIDEBELL_SERVER": server.program.address,
                 "TIDEBELL_API_TOKEN": server.apiToken,
@@ -62,57 +58,5 @@ struct InitialSyncBenchmark {
             throw ProcessFailure(description: "the device fetched \(figures)")
         }
         return (figures[1], figures[2])
-    }
-
-    /// Is the device: fetches, and prints the count, the seconds and the peak megabytes.
-    static func runDevice(_ name: String?) async throws {
-        guard let client = name.flatMap(Client.init) else {
-            throw ProcessFailure(description: "no such device: \(name ?? "none")")
-        }
-        let database = CKContainer(identifier: BenchServer.container).privateCloudDatabase
-        let start = Date()
-        let count =
-            switch client {
-            case .operation:
-                try await CountingFetch.run(CKRecordZone.ID(zoneName: zone), in: database)
-            case .engine: try await CountingDelegate.run(in: database)
-            }
-        let seconds = Date().timeIntervalSince(start)
-        printLine("\(count) \(seconds) \(try peakMegabytes())")
-    }
-
-    private static func peakMegabytes() throws -> Double {
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
-        return line.split(separator: " ").compactMap { Double($0) }.first.map { $0 / 1024 } ?? 0
-    }
-}
-
-/// An app that counts what its engine fetches and keeps nothing.
-private actor CountingDelegate: CKSyncEngineDelegate {
-    private var count = 0
-
-    static func run(in database: CKDatabase) async throws -> Int {
-        let delegate = CountingDelegate()
-        var configuration = CKSyncEngine.Configuration(
-            database: database, stateSerialization: nil, delegate: delegate)
-        configuration.automaticallySync = false
-        let engine = CKSyncEngine(configuration)
-        // Other benchmarks leave zones behind.
-        let zoneID = CKRecordZone.ID(zoneName: InitialSyncBenchmark.zone)
-        try await engine.fetchChanges(.init(scope: .zoneIDs([zoneID])))
-        return await delegate.count
-    }
-
-    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
-        if case .fetchedRecordZoneChanges(let changes) = event {
-            count += changes.modifications.count
-        }
-    }
-
-    func nextRecordZoneChangeBatch(
-        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
-    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-        nil
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+import CountingClients
 import Foundation
 import TidebellProcesses
 
@@ -80,22 +81,5 @@ private actor ReadyAnswers: Transport {
 
     func stream(_: TransportRequest) async throws -> TransportStream {
         throw TransportError.unreachable("there are no streams")
-    }
-}
-
-/// A fetch of one zone that counts its records and keeps none.
-enum CountingFetch {
-    static func run(_ zoneID: CKRecordZone.ID, in database: CKDatabase) async throws -> Int {
-        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [zoneID])
-        return try await withCheckedThrowingContinuation { continuation in
-            var count = 0
-            operation.recordWasChangedBlock = { _, result in
-                if case .success = result { count += 1 }
-            }
-            operation.fetchRecordZoneChangesResultBlock = { result in
-                continuation.resume(with: result.map { count })
-            }
-            database.add(operation)
-        }
     }
 }

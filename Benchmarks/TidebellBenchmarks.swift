@@ -15,9 +15,6 @@ struct TidebellBenchmarks {
     static func main() async {
         do {
             let names = CommandLine.arguments.dropFirst()
-            if names.first == InitialSyncBenchmark.deviceArgument {
-                return try await InitialSyncBenchmark.runDevice(names.last)
-            }
             func wants(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
             if wants("matching") {
                 for mix in [MatchingBenchmark.Mix.equalities, .ranges] {
@@ -82,6 +79,11 @@ func report(_ what: String, _ runs: [Double], unit: String) {
 /// The running server with what a client needs to call it.
 struct BenchServer {
     static let container = "iCloud.org.tidebell.bench"
+    /// Where the programs are that are measured: as they are shipped, by `Benchmarks/run`, else beside this one.
+    static let programs =
+        ProcessInfo.processInfo.environment["TIDEBELL_BENCH_PROGRAMS"].map {
+            URL(fileURLWithPath: $0)
+        } ?? ChildProcess.buildFolder
 
     let program: TidebellProgram
     let process: ChildProcess
@@ -94,7 +96,7 @@ struct BenchServer {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-bench-\(UUID().uuidString)")
         var program = TidebellProgram(
-            executable: ChildProcess.buildFolder.appendingPathComponent("tidebell"),
+            executable: programs.appendingPathComponent("tidebell"),
             dataFolder: folder, port: try LoopbackPort.free()
         )
         program.environment = environment
@@ -103,6 +105,7 @@ struct BenchServer {
                 "--log-level", "error",
                 // One user stands for many here.
                 "--requests-per-second", "0", "--streams-per-caller", "100000",
+                "--limit", "devicesPerUser=10000",
             ] + arguments
         )
         return BenchServer(

@@ -10,7 +10,7 @@ import TidebellWire
 ///
 /// The way of a request: UUID → route → method → tokens → endpoint; errors and
 /// the headers that all answers have are put in on the way back.
-package struct WebServices: Sendable {
+package final class WebServices: Sendable {
     /// What the API works with.
     package let cloud: Cloud
     /// The URL under which clients reach the server; nil takes what each
@@ -23,6 +23,7 @@ package struct WebServices: Sendable {
     /// How long browsers that came by https come by nothing else (RFC 6797); nil does not say so.
     let strictTransport: Duration?
     private let authentication: Authentication
+    private let callSurroundings: Call.Shared
     /// The path of ``publicURL``; empty for none.
     private let publicPath: String
 
@@ -37,6 +38,7 @@ package struct WebServices: Sendable {
         self.allowsSignUp = allowsSignUp
         self.strictTransport = strictTransport
         authentication = Authentication(cloud: cloud)
+        callSurroundings = cloud.callSurroundings()
         publicPath = publicURL.flatMap { URLComponents(string: $0)?.percentEncodedPath } ?? ""
     }
 
@@ -310,10 +312,10 @@ package struct WebServices: Sendable {
         let call = cloud.call(
             by: caller.user, session: caller.session, onlyContainer: caller.onlyContainer,
             clientID: clientID, in: signIn.container, scope,
-            usesExtensions: request.usesExtensions, baseURL: signIn.baseURL
+            usesExtensions: request.usesExtensions, baseURL: signIn.baseURL, callSurroundings
         )
         return Exchange(
-            cloud: cloud, request: request, target: target, call: call, baseURL: signIn.baseURL,
+            services: self, request: request, target: target, call: call, baseURL: signIn.baseURL,
             webTokenHash: webTokenHash, signature: signature, nextWebToken: caller.nextWebToken,
             body: body.bytes, bodyShare: body.share
         )

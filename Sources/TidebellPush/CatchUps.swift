@@ -5,11 +5,6 @@ import TidebellCore
 /// The devices that read what they missed from the log: few at a time, users in turn, so that a crowd
 /// which comes back after an outage needs the memory and the store's readers of few.
 final class CatchUps: Sendable {
-    /// Pages of the log after which their memory is worth giving back: some megabytes.
-    static let crowd = 256
-    /// Pages between two looks below which the crowd is over: single devices come back all the time.
-    static let lull = 32
-
     private struct Waiter {
         var id: UInt64
         var continuation: CheckedContinuation<Void, any Error>
@@ -19,10 +14,6 @@ final class CatchUps: Sendable {
         var running = 0
         var waiting = Turns<UserID, Waiter>()
         var lastID: UInt64 = 0
-        /// Pages read since hardly any were.
-        var pages = 0
-        /// Their number when it was asked for last.
-        var pagesBefore = 0
     }
 
     private let atOnce: Int
@@ -40,20 +31,6 @@ final class CatchUps: Sendable {
         try await enter(user)
         defer { leave() }
         return try await body()
-    }
-
-    /// Whether a crowd has read, and hardly anybody does now: what it needed is free, and goes back to the
-    /// system only if that is asked for. True once for each crowd; to be asked at intervals.
-    func takeEndOfCrowd() -> Bool {
-        state.withLock { state in
-            guard state.pages - state.pagesBefore < Self.lull else {
-                state.pagesBefore = state.pages
-                return false
-            }
-            let wasCrowd = state.pages >= Self.crowd
-            (state.pages, state.pagesBefore) = (0, 0)
-            return wasCrowd
-        }
     }
 
     private func enter(_ user: UserID) async throws {
@@ -97,7 +74,6 @@ final class CatchUps: Sendable {
 
     private func leave() {
         let next = state.withLock { state -> Waiter? in
-            state.pages += 1
             // Whoever is next takes over the place.
             if let next = state.waiting.next() { return next }
             state.running -= 1

@@ -32,8 +32,6 @@ package final class DeviceStreams: PushRoute, Service {
     let watch: ListenerWatch?
     private let onClose: @Sendable () -> Void
     let catchUps: CatchUps
-    /// Gives free memory back to the system.
-    private let giveMemoryBack: @Sendable () -> Void
     private let registry = Mutex(Registry())
 
     /// Creates an empty registry; ``run()`` keeps its connections alive.
@@ -44,11 +42,9 @@ package final class DeviceStreams: PushRoute, Service {
         configuration: PushConfiguration = PushConfiguration(),
         metrics: PushMetrics = PushMetrics(),
         watch: ListenerWatch? = nil,
-        onClose: @escaping @Sendable () -> Void = {},
-        giveMemoryBack: @escaping @Sendable () -> Void = {}
+        onClose: @escaping @Sendable () -> Void = {}
     ) {
         self.onClose = onClose
-        self.giveMemoryBack = giveMemoryBack
         catchUps = CatchUps(atOnce: configuration.catchUpsAtOnce)
         self.store = store
         self.clock = clock
@@ -124,7 +120,6 @@ package final class DeviceStreams: PushRoute, Service {
             // Sleeping fails by cancellation only, which is the end.
             while (try? await self.clock.sleep(for: pause)) != nil {
                 self.beat(group: round % Self.heartbeatGroups)
-                if self.catchUps.takeEndOfCrowd() { self.giveMemoryBack() }
                 round += 1
             }
         }

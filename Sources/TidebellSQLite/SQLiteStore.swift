@@ -47,18 +47,20 @@ package final class SQLiteStore: OpenedStore {
     private let numbering: Numbering
     let files: StoreFiles
     private let reads = Atomic(0)
-    private let longReads = Atomic(0)
     private let readsInPlace: ReadsInPlace
+    private let connections: PlaceConnections
     private let isClosed = Atomic(false)
 
     /// Takes over an open pool; see ``open(at:for:identity:)``.
     init(
-        pool: DatabasePool, files: StoreFiles, identity: UInt64, incarnation: Incarnation,
+        pool: DatabasePool, connections: PlaceConnections, files: StoreFiles, identity: UInt64,
+        incarnation: Incarnation,
         log: WriteAheadLog, server: ServerLock?, life: StoreLife, scopes: ScopeCheck?,
         troubles: StoreTroubles, bounds: StoreBounds, numbering: Numbering,
         elapsed: @escaping @Sendable () -> Duration
     ) {
         self.pool = pool
+        self.connections = connections
         self.identity = identity
         currentIncarnation = Atomic(incarnation.rawValue)
         self.life = life
@@ -133,8 +135,6 @@ package final class SQLiteStore: OpenedStore {
         _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
         guard length != .long else {
-            longReads.add(1, ordering: .relaxed)
-            defer { longReads.subtract(1, ordering: .relaxed) }
             return try await pool.unsafeRead { try self.run(body, length, on: $0) }
         }
         let running = reads.add(1, ordering: .relaxed).newValue
@@ -142,10 +142,7 @@ package final class SQLiteStore: OpenedStore {
         guard running <= bounds.waitingReads else {
             throw bounds.tooManyReadsWait
         }
-        let longs = longReads.load(ordering: .relaxed)
-        if let answer = try readsInPlace.run(
-            running, beside: longs, { try readInPlace(length, body) })
-        {
+        if let answer = try readsInPlace.run(running, { try read(length, at: $0, body) }) {
             return answer
         }
         return try await pool.unsafeRead { database in
@@ -156,15 +153,15 @@ package final class SQLiteStore: OpenedStore {
     }
 
     /// Reads on the thread of the caller; nil where that would take the thread for too long.
-    private func readInPlace<Result: Sendable>(
-        _ length: ReadLength, _ body: @Sendable (any StoreReader) throws -> Result
+    private func read<Result: Sendable>(
+        _ length: ReadLength, at place: Int, _ body: @Sendable (any StoreReader) throws -> Result
     ) throws -> Result? {
         guard case .within(let whole) = length else {
-            return try pool.unsafeRead { try self.run(body, length, on: $0) }
+            return try connections.read(at: place) { try run(body, length, on: $0) }
         }
         let budget = whole.bounded(by: Self.budgetInPlace)
         do {
-            return try pool.unsafeRead { try self.run(body, .within(budget), on: $0) }
+            return try connections.read(at: place) { try run(body, .within(budget), on: $0) }
         } catch is ReadBudgetPassed where budget != whole {
             return nil
         }
@@ -256,7 +253,9 @@ package final class SQLiteStore: OpenedStore {
                 continuation.resume()
             }
         }
+        let closing = Result { try connections.close() }
         try pool.close()
+        try closing.get()
     }
 
     /// How many writes wait for a transaction.

@@ -106,7 +106,7 @@ package struct CloudServices: Sendable {
         self.watch = watch
         let streams = DeviceStreams(
             store: store, clock: time.clock, jitter: background.makeFraction, configuration: push,
-            metrics: metrics, watch: watch, onClose: onIdle, giveMemoryBack: FreeMemory.giveBack
+            metrics: metrics, watch: watch, onClose: onIdle
         )
         let couriers = CourierMailboxes(
             store: store, clock: time.clock, now: time.now, configuration: push,

@@ -22,8 +22,8 @@ package enum OpenFiles {
     private static let leastReserve = 14
     /// Descriptors of an event loop; there is one for each core.
     private static let filesPerLoop = 3
-    /// Descriptors of the store's readers, opened when they are needed first.
-    private static let laterFiles = 16
+    /// Descriptors of the store's readers, opened when they are needed first: two for each.
+    private static let laterFiles = max(16, 6 * ProcessInfo.processInfo.activeProcessorCount)
     /// The most connections, even where the system sets no limit.
     private static let mostConnections = 1_000_000
 

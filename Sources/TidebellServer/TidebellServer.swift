@@ -169,8 +169,9 @@ package struct TidebellServer: Sendable {
         )
         let lost = ServiceGroupConfiguration.ServiceConfiguration(
             service: lostStore, failureTerminationBehavior: .gracefullyShutdownGroup)
+        let freeMemory = FreeMemory(clock: ContinuousClock(), logger: logger)
         var group = ServiceGroupConfiguration(
-            services: (cloud.services + [server]).map { .init(service: $0) } + [lost],
+            services: (cloud.services + [freeMemory, server]).map { .init(service: $0) } + [lost],
             gracefulShutdownSignals: signals, logger: logger.fromNotice
         )
         group.maximumGracefulShutdownDuration = Self.drainTime

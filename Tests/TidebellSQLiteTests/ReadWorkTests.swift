@@ -49,9 +49,7 @@ struct ReadWorkTests {
         let now = Mutex(Duration.zero)
         let reads = ReadsInPlace { now.withLock(\.self) }
         func wait(_ time: Duration) { now.withLock { $0 += time } }
-        func isInPlace(_ short: Int = 1, beside long: Int = 0) -> Bool {
-            reads.run(short, beside: long) { true } ?? false
-        }
+        func isInPlace(_ short: Int = 1) -> Bool { reads.run(short) { _ in true } ?? false }
         func isPaused(for pause: Duration) -> Bool {
             wait(pause - .milliseconds(1))
             let isPaused = !isInPlace()
@@ -59,12 +57,11 @@ struct ReadWorkTests {
             return isPaused && isInPlace()
         }
         #expect(isInPlace(ReadsInPlace.atOnce) && !isInPlace(ReadsInPlace.atOnce + 1))
-        #expect(isInPlace(beside: SQLiteStore.readers - 1))
-        #expect(!isInPlace(beside: SQLiteStore.readers))
         let short = ReadsInPlace.long - .milliseconds(1)
-        let others: Void? = reads.run(1, beside: 0) {
+        let others: Void? = reads.run(1) { place in
             wait(short)
-            #expect(isInPlace() == (ReadsInPlace.atOnce > 1))
+            let other = reads.run(1) { $0 }
+            #expect((other != nil) == (ReadsInPlace.atOnce > 1) && other != place)
             wait(.milliseconds(1))
             #expect(!isInPlace())
         }

@@ -26,45 +26,14 @@ package struct Call: Sendable {
     package var usesExtensions: Bool
     /// The moment of the call.
     package var now: Instant
-    /// The store's identity, part of every sync token.
-    package var storeIdentity: UInt64
     /// The store's life, part of every sync token.
     package var storeIncarnation: Incarnation
-    /// The limits in force.
-    package var limits: Limits
-    /// The schemas that calls before asked for, of the same store.
-    package var schemas: SchemaCache
-    /// Where is noted what development asks for.
-    package var queryUses: QueryUses
     /// The UUIDs of what comes without a name.
     package var uuids: CallUUIDs
     /// Makes receipts and download URLs of assets.
     package var assetSeals: any AssetSeals
-    /// Encrypts the fields that are to be encrypted.
-    package var fieldCipher: any FieldCipher
-    /// The key that makes the URLs of shares.
-    package var shareURLKey: [UInt8]
-    /// Makes the continuation markers of queries.
-    package var markerSeal: MarkerSeal
-
-    /// How the store's operator finds what is damaged.
-    package var damageSearch = DamageSearch.check
-
-    /// Called with zone and record of every record that was asked for and is damaged; without a
-    /// record where the key of the zone's encrypted fields is.
-    package var reportDamage: @Sendable (_ zoneName: String, _ recordName: String?) -> Void = {
-        _, _ in
-    }
-
-    /// Called with the ID of every subscription that was asked for and is damaged.
-    package var reportDamagedSubscription: @Sendable (_ subscriptionID: String) -> Void = { _ in }
-
-    /// Called with what was let through although Apple refuses it, and a sentence about that.
-    package var reportLeniency: @Sendable (_ subject: String, _ warning: String) -> Void = { _, _ in
-    }
-
-    /// Called with how a page of a query was found, also where that failed.
-    package var noteQuery: @Sendable (QueryReport) -> Void = { _ in }
+    /// What it has in common with the other calls of a cloud; one object, since a call is copied often.
+    var shared: Shared
 
     /// Creates a call.
     package init(
@@ -80,13 +49,32 @@ package struct Call: Sendable {
         storeIdentity: UInt64,
         storeIncarnation: Incarnation = .first,
         limits: Limits = Limits(),
-        schemas: SchemaCache = SchemaCache(),
-        queryUses: QueryUses = QueryUses(),
         uuids: CallUUIDs,
-        assetSeals: any AssetSeals = NoAssetSeals(),
-        fieldCipher: any FieldCipher = NoFieldCipher(),
-        shareURLKey: [UInt8] = [],
-        markerSeal: MarkerSeal = MarkerSeal()
+        assetSeals: any AssetSeals = NoAssetSeals()
+    ) {
+        self.init(
+            container: container, scope: scope, user: user, session: session,
+            onlyContainer: onlyContainer, clientID: clientID, makeDeviceID: makeDeviceID,
+            usesExtensions: usesExtensions, now: now, storeIncarnation: storeIncarnation,
+            uuids: uuids, assetSeals: assetSeals,
+            in: Shared(CallSurroundings(storeIdentity: storeIdentity, limits: limits)))
+    }
+
+    /// Creates a call of a cloud.
+    package init(
+        container: ContainerKey,
+        scope: DatabaseScope,
+        user: StoredUser?,
+        session: SessionID?,
+        onlyContainer: ContainerKey?,
+        clientID: String?,
+        makeDeviceID: @escaping @Sendable () -> String,
+        usesExtensions: Bool,
+        now: Instant,
+        storeIncarnation: Incarnation,
+        uuids: CallUUIDs,
+        assetSeals: any AssetSeals,
+        in shared: Shared
     ) {
         self.container = container
         self.scope = scope
@@ -97,16 +85,10 @@ package struct Call: Sendable {
         self.makeDeviceID = makeDeviceID
         self.usesExtensions = usesExtensions
         self.now = now
-        self.storeIdentity = storeIdentity
         self.storeIncarnation = storeIncarnation
-        self.limits = limits
-        self.schemas = schemas
-        self.queryUses = queryUses
         self.uuids = uuids
         self.assetSeals = assetSeals
-        self.fieldCipher = fieldCipher
-        self.shareURLKey = shareURLKey
-        self.markerSeal = markerSeal
+        self.shared = shared
     }
 }
 

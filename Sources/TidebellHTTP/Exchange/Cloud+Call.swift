@@ -9,9 +9,9 @@ extension Cloud {
     func call(
         by user: StoredUser?, session: SessionID?, onlyContainer: ContainerKey? = nil,
         clientID: String? = nil, in container: ContainerKey, _ scope: DatabaseScope,
-        usesExtensions: Bool = false, baseURL: String
+        usesExtensions: Bool = false, baseURL: String, _ shared: Call.Shared
     ) -> Call {
-        var call = Call(
+        Call(
             container: container,
             scope: scope,
             user: user,
@@ -24,29 +24,38 @@ extension Cloud {
             },
             usesExtensions: usesExtensions,
             now: time.now(),
-            storeIdentity: store.identity,
             storeIncarnation: store.incarnation,
+            uuids: CallUUIDs(after: randomness.makeUUID()),
+            assetSeals: AssetSeal(keys: assetSealKeys, baseURL: baseURL),
+            in: shared
+        )
+    }
+
+    /// What its calls have in common.
+    func callSurroundings() -> Call.Shared {
+        var surroundings = CallSurroundings(
+            storeIdentity: store.identity,
             limits: limits,
             schemas: schemas,
             queryUses: queryUses,
-            uuids: CallUUIDs(after: randomness.makeUUID()),
-            assetSeals: AssetSeal(keys: assetSealKeys, baseURL: baseURL),
-            fieldCipher: rootKey ?? NoFieldCipher(), shareURLKey: shareURLKey,
-            markerSeal: markerSeal
+            fieldCipher: rootKey ?? NoFieldCipher(),
+            shareURLKey: shareURLKey,
+            markerSeal: markerSeal,
+            damageSearch: store.damageSearch
         )
-        let search = store.damageSearch
-        call.damageSearch = search
-        call.reportDamage = { [damage, logger] zone, record in
-            damage.report(container, scope, zone: zone, record: record, search, to: logger)
+        let search = surroundings.damageSearch
+        surroundings.reportDamage = { [damage, logger] call, zone, record in
+            damage.report(
+                call.container, call.scope, zone: zone, record: record, search, to: logger)
         }
-        call.reportDamagedSubscription = { [shares, damage, logger] id in
+        surroundings.reportDamagedSubscription = { [shares, damage, logger] call, id in
             shares.metrics.metDamagedSubscription()
-            damage.report(container, scope, subscription: id, search, to: logger)
+            damage.report(call.container, call.scope, subscription: id, search, to: logger)
         }
-        call.noteQuery = noteQuery
-        call.reportLeniency = { [leniency, logger] subject, warning in
-            leniency.report(subject, warning, in: container, scope, to: logger)
+        surroundings.noteQuery = noteQuery
+        surroundings.reportLeniency = { [leniency, logger] call, subject, warning in
+            leniency.report(subject, warning, in: call.container, call.scope, to: logger)
         }
-        return call
+        return Call.Shared(surroundings)
     }
 }

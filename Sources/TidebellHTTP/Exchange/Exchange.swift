@@ -6,8 +6,8 @@ package import TidebellWire
 ///
 /// A class, since it is handed on often and has much in it.
 package final class Exchange: Sendable {
-    /// What the cloud consists of.
-    package let cloud: Cloud
+    /// The API that was asked.
+    private let services: WebServices
     /// The request as sent; its body is within the limit.
     package let request: WebRequest
     package let target: RequestTarget
@@ -27,11 +27,12 @@ package final class Exchange: Sendable {
     let bodyShare: BodyBytes.Share?
 
     init(
-        cloud: Cloud, request: WebRequest, target: RequestTarget, call: Call, baseURL: String,
+        services: WebServices, request: WebRequest, target: RequestTarget, call: Call,
+        baseURL: String,
         webTokenHash: [UInt8]?, signature: VerifiedSignature? = nil, nextWebToken: String?,
         body: [UInt8], bodyShare: BodyBytes.Share?
     ) {
-        self.cloud = cloud
+        self.services = services
         self.request = request
         self.target = target
         self.call = call
@@ -42,6 +43,9 @@ package final class Exchange: Sendable {
         self.body = body
         self.bodyShare = bodyShare
     }
+
+    /// What the cloud consists of.
+    package var cloud: Cloud { services.cloud }
 
     /// Reads the body, which must be one JSON document of what `read` expects.
     package func read<Value>(_ read: (inout JSONReader) throws -> Value) throws -> Value {

@@ -87,7 +87,8 @@ extension PageVisit {
     private func call(as session: PageSession) async throws -> Call {
         let place = try await place(of: session)
         let call = cloud.call(
-            by: nil, session: session.id, in: place.container, .public, baseURL: baseURL)
+            by: nil, session: session.id, in: place.container, .public, baseURL: baseURL,
+            cloud.callSurroundings())
         let user = try await cloud.user(at: place, of: session.account, for: call) {
             try checkSession(in: $0)
         }

@@ -29,13 +29,10 @@ final class ReadsInPlace: Sendable {
 
     init(elapsed: @escaping @Sendable () -> Duration) { self.elapsed = elapsed }
 
-    /// Runs a read in place, one of so many short ones that are under way, beside so many long ones; nil where it has to go
-    /// elsewhere.
-    func run<Result>(
-        _ short: Int, beside long: Int, _ read: () throws -> Result?
-    ) rethrows -> Result? {
-        // Nor does it wait there for a connection that reads.
-        guard short <= Self.atOnce, short + long <= SQLiteStore.readers else { return nil }
+    /// Runs a read, one of so many short ones that are under way, in a place that nobody else has meanwhile, whose number it
+    /// gets; nil where it has to go elsewhere.
+    func run<Result>(_ short: Int, _ read: (_ place: Int) throws -> Result?) rethrows -> Result? {
+        guard short <= Self.atOnce else { return nil }
         let start = elapsed()
         let place = state.withLock { state -> Int? in
             guard start >= state.end,
@@ -52,7 +49,7 @@ final class ReadsInPlace: Sendable {
                 note(elapsed(), since: start, in: &state)
             }
         }
-        return try read()
+        return try read(place)
     }
 
     /// Runs a read elsewhere.

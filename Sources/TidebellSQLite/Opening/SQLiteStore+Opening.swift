@@ -72,7 +72,9 @@ extension SQLiteStore {
             }
             files.remember(ofStoreAt: path)
             return SQLiteStore(
-                pool: pool, files: files, identity: identity, incarnation: incarnation, log: log,
+                pool: pool,
+                connections: PlaceConnections(path: path, configuration: configuration),
+                files: files, identity: identity, incarnation: incarnation, log: log,
                 server: server, life: StoreLife(note: arrival.note, cameBackOlder: cameBackOlder),
                 scopes: scopes, troubles: troubles, bounds: bounds,
                 numbering: Numbering(notifications: numbers, outboxes: outboxNumbers),

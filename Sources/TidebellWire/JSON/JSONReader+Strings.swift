@@ -3,9 +3,14 @@
 extension JSONReader {
     /// Reads a string whose opening quote is the next byte.
     mutating func scanString() throws -> String {
+        try scanText().text
+    }
+
+    /// Reads a string, and says whether it was seen to be ASCII.
+    mutating func scanText() throws -> (text: String, isASCII: Bool) {
         position += 1
         let start = position
-        var bits: UInt8 = 0
+        var bits = passPlainWords()
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
@@ -13,9 +18,9 @@ extension JSONReader {
                 // Nearly all are ASCII, which is valid UTF-8 and has no marks.
                 let text = bits < 0x80 ? String(decoding: utf8, as: UTF8.self) : try text(utf8)
                 position += 1
-                return text
+                return (text, bits < 0x80)
             }
-            if byte == UInt8(ascii: "\\") { return try scanEscapedString(from: start) }
+            if byte == UInt8(ascii: "\\") { return (try scanEscapedString(from: start), false) }
             guard byte >= 0x20 else {
                 throw JSONError("control character in a string at byte \(position)")
             }
@@ -28,8 +33,8 @@ extension JSONReader {
     /// Reads past a string, checking escapes and encoding; makes no text unless it must.
     mutating func skipString() throws {
         let start = position
-        var bits: UInt8 = 0
         position += 1
+        var bits = passPlainWords()
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\""), bits < 0x80 {
@@ -43,6 +48,28 @@ extension JSONReader {
         }
         position = start
         _ = try scanString()
+    }
+
+    /// Moves past bytes that stand for themselves in a string, eight at a time, and returns 0x80 where one was not ASCII,
+    /// else 0: long texts are most of what is read.
+    private mutating func passPlainWords() -> UInt8 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        var seen: UInt64 = 0
+        while position + 8 <= bytes.count {
+            let word = UnsafeRawBufferPointer(bytes).loadUnaligned(
+                fromByteOffset: position, as: UInt64.self)
+            // The high bit of a byte is set where it is one of those; a borrow may set that of a byte behind it, too.
+            let quotes = word ^ (ones &* 0x22)
+            let escapes = word ^ (ones &* 0x5C)
+            let special =
+                ((quotes &- ones) & ~quotes) | ((escapes &- ones) & ~escapes)
+                | ((word &- ones &* 0x20) & ~word)
+            guard special & highs == 0 else { break }
+            seen |= word
+            position += 8
+        }
+        return seen & highs == 0 ? 0 : 0x80
     }
 
     private mutating func scanEscapedString(from start: Int) throws -> String {

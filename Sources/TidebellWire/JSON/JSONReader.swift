@@ -157,14 +157,15 @@ package struct JSONReader {
     /// nothing compares, hashes or repeats a longer one. What is written as the letters of
     /// ASCII becomes them (``String/withASCIILetters``).
     package mutating func readName() throws -> String {
-        let name = try readString()
+        try expect(.string)
+        let (name, isASCII) = try scanText()
         guard name.utf8.count <= Self.longestName else {
             throw JSONError(
                 "'\(WireError.shortened(name))' has \(name.utf8.count) bytes, more than the "
                     + "\(Self.longestName) of a name"
             )
         }
-        return name.withASCIILetters
+        return isASCII ? name : name.withASCIILetters
     }
 
     /// Reads a name as ``readName()`` does; nil for an empty one, which programs send for none whose language

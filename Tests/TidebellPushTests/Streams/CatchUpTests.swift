@@ -61,31 +61,4 @@ import TidebellWire
         try await first.value
         #expect(try await third.value == "third")
     }
-
-    @Test("When a crowd has read what it missed, its memory goes back to the system, once")
-    func memory() async throws {
-        try await World.run({ $0.notificationsPerPage = 1 }) { world in
-            let anna = try await world.person("anna")
-            let phone = try await world.device("phone", of: anna)
-            try await world.subscribe(anna, .query, type: "FeedItem")
-            try await world.create((0..<64).map { "item-\($0)" }, of: anna)
-            _ = try await world.pipeline.drain()
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await world.streams.run() }
-                var givenBack: [Int] = []
-                for device in 0..<6 {
-                    // Four devices are a crowd; each reads 64 pages of one.
-                    if device < 4 {
-                        _ = try await world.streams.open(device: phone, after: .start).delivered(64)
-                    }
-                    await world.clock.waitForSleeper(of: .seconds(5))
-                    world.clock.advance(by: .seconds(5))
-                    await world.clock.waitForSleeper(of: .seconds(5))
-                    givenBack.append(world.givenBack.withLock { $0 })
-                }
-                #expect(givenBack == [0, 0, 0, 0, 1, 1])
-                group.cancelAll()
-            }
-        }
-    }
 }

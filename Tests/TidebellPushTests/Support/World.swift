@@ -20,8 +20,6 @@ final class World: Sendable {
     let clock = TestClock()
     let log = TestLog()
     let tally = Tally()
-    /// How often memory was given back to the system.
-    let givenBack = Locked(0)
     let streams: DeviceStreams
     let couriers: CourierMailboxes
     let pipeline: PushPipeline
@@ -46,7 +44,7 @@ final class World: Sendable {
         let metrics = PushMetrics(factory: tally)
         streams = DeviceStreams(
             store: store, clock: clock, jitter: { 0.5 }, configuration: configuration,
-            metrics: metrics, giveMemoryBack: { [givenBack] in givenBack.withLock { $0 += 1 } }
+            metrics: metrics
         )
         couriers = CourierMailboxes(
             store: store, clock: clock, now: { World.noon }, configuration: configuration,

@@ -21,6 +21,47 @@ struct JSONReaderTests {
     }
 
     @Test(
+        "reads and passes over a text in which one character is another kind, wherever that stands",
+        arguments: [
+            ("\\\"", "\""), ("\\\\", "\\"), ("\\u0041", "A"), ("é", "é"), ("\u{7F}", "\u{7F}"),
+            ("!", "!"),
+            ("[", "["), ("]", "]"), ("#", "#"), ("\u{1F600}", "\u{1F600}"),
+        ]
+    )
+    func readsLongTexts(written: String, read: String) throws {
+        for before in 0..<20 {
+            for after in [0, 1, 7, 8, 9, 17] {
+                let (start, end) = (
+                    String(repeating: "a", count: before), String(repeating: "z", count: after)
+                )
+                let document = utf8("[\"\(start)\(written)\(end)\",1]")
+                #expect(
+                    try JSONTree.read(document)
+                        == .array([.string(start + read + end), .integer(1)]))
+                #expect(try JSONReader.read(document) { try $0.readRaw() } == document)
+                try JSONReader.read(document) { reader in
+                    try reader.readArray { reader in
+                        if try reader.kind() == .number { return try reader.skipValue() }
+                        #expect(try reader.readName() == start + read + end)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("refuses a control character in a text, wherever it stands")
+    func refusesControlCharacters() {
+        for before in 0..<20 {
+            for control in ["\u{0}", "\n", "\u{1F}"] {
+                let text = String(repeating: "a", count: before) + control + "zzzzzzzzz"
+                let reason = "control character in a string at byte \(before + 1)"
+                #expect(failure(reading: "\"\(text)\"") { _ = try $0.readString() } == reason)
+                #expect(failure(reading: "\"\(text)\"") { try $0.skipValue() } == reason)
+            }
+        }
+    }
+
+    @Test(
         "accepts a number of the strict grammar",
         arguments: [
             ("0", JSONNumber.integer(0)), ("-0", .integer(0)), ("10", .integer(10)),
