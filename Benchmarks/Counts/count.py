@@ -20,12 +20,12 @@ import time
 # Of each request: allocations, and reads and writes. A tenth above what was measured. Whoever makes a request cheaper lowers its
 # bounds.
 BOUNDS = {
-    "a poll that finds nothing": (137, 4),
-    "a look-up of a record": (165, 4),
-    "a page of 200 changes": (422, 6),
-    "a save": (256, 24),
+    "a poll that finds nothing": (115, 4),
+    "a look-up of a record": (140, 4),
+    "a page of 200 changes": (400, 6),
+    "a save": (250, 24),
     "a batch of 200": (7600, 185),
-    "a save, to its push on a device": (810, 72),
+    "a save, to its push on a device": (770, 72),
 }
 WARM_UP = 100
 ROUNDS = 400
