@@ -7,17 +7,17 @@ package struct CallSurroundings: Sendable {
     /// The limits in force.
     package var limits: Limits
     /// The schemas that calls before asked for, of the same store.
-    package var schemas: SchemaCache
+    package var schemas = SchemaCache()
     /// Where is noted what development asks for.
-    package var queryUses: QueryUses
+    package var queryUses = QueryUses()
     /// Encrypts the fields that are to be encrypted.
-    package var fieldCipher: any FieldCipher
+    package var fieldCipher: any FieldCipher = NoFieldCipher()
     /// The key that makes the URLs of shares.
-    package var shareURLKey: [UInt8]
+    package var shareURLKey: [UInt8] = []
     /// Makes the continuation markers of queries.
-    package var markerSeal: MarkerSeal
+    package var markerSeal = MarkerSeal()
     /// How the store's operator finds what is damaged.
-    package var damageSearch: DamageSearch
+    package var damageSearch = DamageSearch.check
 
     /// Called with zone and record of every record that was asked for and is damaged; without a
     /// record where the key of the zone's encrypted fields is.
@@ -36,24 +36,9 @@ package struct CallSurroundings: Sendable {
     package var noteQuery: @Sendable (QueryReport) -> Void = { _ in }
 
     /// Creates the surroundings of calls.
-    package init(
-        storeIdentity: UInt64,
-        limits: Limits = Limits(),
-        schemas: SchemaCache = SchemaCache(),
-        queryUses: QueryUses = QueryUses(),
-        fieldCipher: any FieldCipher = NoFieldCipher(),
-        shareURLKey: [UInt8] = [],
-        markerSeal: MarkerSeal = MarkerSeal(),
-        damageSearch: DamageSearch = .check
-    ) {
+    package init(storeIdentity: UInt64, limits: Limits) {
         self.storeIdentity = storeIdentity
         self.limits = limits
-        self.schemas = schemas
-        self.queryUses = queryUses
-        self.fieldCipher = fieldCipher
-        self.shareURLKey = shareURLKey
-        self.markerSeal = markerSeal
-        self.damageSearch = damageSearch
     }
 }
 

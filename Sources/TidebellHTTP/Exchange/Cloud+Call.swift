@@ -33,17 +33,14 @@ extension Cloud {
 
     /// What its calls have in common.
     func callSurroundings() -> Call.Shared {
-        var surroundings = CallSurroundings(
-            storeIdentity: store.identity,
-            limits: limits,
-            schemas: schemas,
-            queryUses: queryUses,
-            fieldCipher: rootKey ?? NoFieldCipher(),
-            shareURLKey: shareURLKey,
-            markerSeal: markerSeal,
-            damageSearch: store.damageSearch
-        )
-        let search = surroundings.damageSearch
+        let search = store.damageSearch
+        var surroundings = CallSurroundings(storeIdentity: store.identity, limits: limits)
+        surroundings.schemas = schemas
+        surroundings.queryUses = queryUses
+        surroundings.fieldCipher = rootKey ?? NoFieldCipher()
+        surroundings.shareURLKey = shareURLKey
+        surroundings.markerSeal = markerSeal
+        surroundings.damageSearch = search
         surroundings.reportDamage = { [damage, logger] call, zone, record in
             damage.report(
                 call.container, call.scope, zone: zone, record: record, search, to: logger)
