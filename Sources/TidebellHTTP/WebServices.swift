@@ -250,7 +250,7 @@ package final class WebServices: Sendable {
                 request, target, route: route, scope: scope, signIn: signIn,
                 countedFor: &account)
         }
-        let webTokenHash = try target.parameter(WireProtocol.webAuthToken).map(Secret.hash)
+        let webTokenHash = try target.parameter(WireProtocol.webAuthToken).map(Secret.webTokenHash)
         let caller = try await caller(
             of: request, target, webTokenHash, in: container, signIn: signIn)
         let user = caller.user
@@ -295,7 +295,7 @@ package final class WebServices: Sendable {
                 in: scope, isInDatabase: WirePath.Root(target.segments) == .database)
             try cloud.shares.countRequest(cloud.shares.caller(account, of: request))
             return exchange(
-                request, target, by: caller, key.tokenHash,
+                request, target, by: caller, key.webTokenHash,
                 signature: VerifiedSignature(keyID: key.id, identity: identity), scope: scope,
                 clientID: try target.clientID(), signIn: signIn, body: body)
         } catch let error as WireError {
@@ -306,7 +306,7 @@ package final class WebServices: Sendable {
 
     private func exchange(
         _ request: WebRequest, _ target: RequestTarget, by caller: CallerCache.Caller,
-        _ webTokenHash: [UInt8]?, signature: VerifiedSignature? = nil, scope: DatabaseScope,
+        _ webTokenHash: WebTokenHash?, signature: VerifiedSignature? = nil, scope: DatabaseScope,
         clientID: String?, signIn: SignInPage, body: (bytes: [UInt8], share: BodyBytes.Share?)
     ) -> Exchange {
         let call = cloud.call(
@@ -324,7 +324,7 @@ package final class WebServices: Sendable {
     /// Returns the caller, and counts the request as its own; one whose tokens are not good
     /// counts for its address.
     private func caller(
-        of request: WebRequest, _ target: RequestTarget, _ webTokenHash: [UInt8]?,
+        of request: WebRequest, _ target: RequestTarget, _ webTokenHash: WebTokenHash?,
         in container: ContainerKey, signIn: SignInPage
     ) async throws -> CallerCache.Caller {
         let caller: CallerCache.Caller

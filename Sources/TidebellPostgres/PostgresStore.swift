@@ -64,11 +64,22 @@ package final class PostgresStore: OpenedStore {
         for caller: AccountID?, about scope: StoreScope?, durability: Durability,
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
+        try await writeInSteps(
+            for: caller, about: scope, alone: false, durability: durability, body)
+    }
+
+    /// The same.
+    ///
+    /// - Parameter alone: Whether nothing else is in its transaction.
+    func writeInSteps<Result: Sendable>(
+        for caller: AccountID?, about scope: StoreScope?, alone: Bool, durability: Durability,
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
+    ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             writes.submit(
                 PendingWrite(
-                    for: caller, about: writes.topic(of: scope), durability: durability, body,
-                    continuation))
+                    for: caller, about: writes.topic(of: scope), alone: alone,
+                    durability: durability, body, continuation))
         }
     }
 
@@ -84,11 +95,12 @@ package final class PostgresStore: OpenedStore {
         do {
             let pool = length == .long ? longPool : pool
             let result = try await pool.run(.read) { [statements, guesses] connection in
-                // Sent with the first statement.
-                connection.enqueue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                let store = StoreConnection(connection, statements, guesses)
+                let store = StoreConnection(
+                    connection, statements, guesses,
+                    beginning: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 let result = try body(SQLReader(store, length))
-                connection.endRead()
+                // Of several cells it may have read in others only.
+                if store.hasBegun { connection.endRead() }
                 return result
             }
             troubles.noteReading()

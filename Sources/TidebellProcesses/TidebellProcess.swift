@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Foundation
+import Synchronization
 
 /// The built `tidebell` program as an operator would run it.
 package struct TidebellProgram: Sendable {
@@ -91,11 +92,14 @@ package enum LoopbackPort {
     /// server, and above those of services.
     private static let ports = 12_000..<32_000
     private static let tries = 1000
+    /// What this process gave out: whoever got a port may not have bound it yet.
+    private static let given = Mutex<Set<Int>>([])
 
-    /// Returns a port that was free a moment ago.
+    /// Returns a port that was free a moment ago, and that this process gave to nobody else.
     package static func free() throws -> Int {
         for _ in 0..<tries {
             let port = Int.random(in: ports)
+            guard given.withLock({ $0.insert(port).inserted }) else { continue }
             let isFree = try withSocket { descriptor in
                 var address = loopback(port: port)
                 return withUnsafePointer(to: &address) {

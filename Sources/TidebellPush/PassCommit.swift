@@ -30,7 +30,8 @@ struct PassCommit: Sendable {
         )
         // Nothing is written here: it is found out what may be notified.
         let users = Set(notifications.map(\.notification.user))
-        let (held, reachable) = try steps.write(.looking) { transaction in
+        let first = batch.held.first?.lease.key
+        let (held, reachable) = try steps.write(.looking(at: first)) { transaction in
             transaction.readAhead { _ = try $0.reachableUsers(among: users) }
             return (
                 Set(

@@ -44,10 +44,11 @@ extension Accounts {
     ) async throws -> String {
         let now = time.now()
         let secret = Secret.make(from: randomness)
-        try await store.write(.account(try await account(named: name))) {
+        let account = try await account(named: name)
+        try await store.write(.account(account)) {
             try MakeResetLink.run(
-                Secret.resetLinkHash(secret), of: name, lifetime: lifetime, at: now, in: $0)
+                Secret.resetLinkHash(secret).digest, of: name, lifetime: lifetime, at: now, in: $0)
         }
-        return ShowPasswordReset.route.path.stem + secret
+        return ShowPasswordReset.route.path.stem + Secret.webToken(secret, of: account)
     }
 }

@@ -24,7 +24,8 @@ extension Accounts {
     /// Returns the ID under which a token is listed and ended: of a web token, that of its
     /// session.
     package static func id(ofToken token: String) -> String {
-        SessionID(beginningWith: Secret.hash(token)).rawValue
+        let hash = Secret.webTokenHash(token)
+        return SessionID(beginningWith: hash.digest, in: hash.cell).rawValue
     }
 
     /// Returns the API or the management tokens, oldest first.

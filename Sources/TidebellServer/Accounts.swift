@@ -36,11 +36,11 @@ package struct Accounts: Sendable {
         named name: String, tokenLifetime: Duration = AddWebToken.lifetime
     ) async throws -> String {
         let now = time.now()
-        let (token, hash) = makeToken()
-        _ = try await store.write(.account(nil)) {
+        let (secret, hash) = makeToken()
+        let account = try await store.write(.account(nil)) {
             try AddUser.run(named: name, token: hash, lifetime: tokenLifetime, at: now, in: $0)
         }
-        return token
+        return Secret.webToken(secret, of: account)
     }
 
     /// Returns a further web token for a user; the others stay valid.
@@ -52,13 +52,14 @@ package struct Accounts: Sendable {
         lifetime: Duration = AddWebToken.lifetime
     ) async throws -> String {
         let now = time.now()
-        let (token, hash) = makeToken()
-        try await store.write(.account(try await account(named: name))) {
+        let (secret, hash) = makeToken()
+        let account = try await account(named: name)
+        try await store.write(.account(account)) {
             try AddWebToken.run(
                 hash, ofUser: name, for: container, lifetime: lifetime, at: now, in: $0
             )
         }
-        return token
+        return Secret.webToken(secret, of: account)
     }
 
     /// Removes a user, whose tokens are refused from then on, with subscriptions and

@@ -76,7 +76,7 @@ package struct FieldIndexing: Service {
             try uses.filter { try reader.fieldIndex($0).map { $0.usedAt < before } ?? false }
         }
         guard !old.isEmpty else { return }
-        try await store.write(.batch) { try $0.noteUse(of: old, at: now) }
+        try await store.write(.uses) { try $0.noteUse(of: old, at: now) }
     }
 
     private func dropUnused() async throws {

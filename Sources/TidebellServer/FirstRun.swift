@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellHTTP
 
 /// What a new cloud starts with; the tokens are not stored and cannot be shown
 /// again.
@@ -21,11 +22,13 @@ extension Accounts {
         let now = time.now()
         let (api, web) = (makeToken(), makeToken())
         // Users and tokens are of several scopes, and both are to be looked at by whoever writes.
-        let isMade = try await store.write(.everything) {
+        let account = try await store.write(.everything) {
             try MakeFirstUser.run(
                 named: Self.firstUser, webToken: web.hash, apiToken: api.hash, at: now, in: $0)
         }
-        guard isMade else { return nil }
-        return FirstRun(userName: Self.firstUser, apiToken: api.text, webToken: web.text)
+        guard let account else { return nil }
+        return FirstRun(
+            userName: Self.firstUser, apiToken: api.text,
+            webToken: Secret.webToken(web.text, of: account))
     }
 }

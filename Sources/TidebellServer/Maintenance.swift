@@ -251,7 +251,7 @@ package struct Maintenance: Service {
     package func storeTokenUses() async throws {
         let uses = tokenUses.take()
         guard !uses.isEmpty else { return }
-        try await store.write(.batch) { try $0.noteUse(of: uses) }
+        try await store.write(.uses) { try $0.noteUse(of: uses) }
     }
 
     /// Notes in the store what development asked for: nothing where nothing is new.

@@ -13,9 +13,9 @@ struct CellCommand: AsyncParsableCommand {
         commandName: "cell",
         abstract: "Spread a cloud over several PostgreSQL clusters.",
         discussion: """
-            The database that servers are started with has the directory, accounts and schemas. Each new user, with \
-            databases, devices and what those are told, comes to one of the cells, and so does each new container's public \
-            database.
+            The database that servers are started with has the directory and the names of accounts. Each new account, with \
+            its sessions, databases, devices and what those are told, comes to one of the cells, and so does each new \
+            container's public database.
             """,
         subcommands: [Add.self, List.self, Change.self, Move.self]
     )
@@ -61,7 +61,7 @@ struct CellCommand: AsyncParsableCommand {
 
         @Flag(
             inversion: .prefixedNo,
-            help: "Let new users and containers come to this cell.")
+            help: "Let new accounts, users and containers come to this cell.")
         var takesNew = true
 
         @OptionGroup var data: DataOption
@@ -217,12 +217,14 @@ struct CellCommand: AsyncParsableCommand {
     /// `tidebell cell change`.
     struct Change: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say whether new users and containers come to a cell.",
+            abstract: "Say whether new accounts, users and containers come to a cell.",
             discussion: "Servers look for it when they start.")
 
         @Argument(help: "The cell, as `tidebell cell list` prints it.") var name: String
 
-        @Flag(inversion: .prefixedNo, help: "Let new users and containers come to this cell.")
+        @Flag(
+            inversion: .prefixedNo,
+            help: "Let new accounts, users and containers come to this cell.")
         var takesNew: Bool
 
         @OptionGroup var data: DataOption
@@ -234,7 +236,7 @@ struct CellCommand: AsyncParsableCommand {
             printLine(
                 takesNew
                     ? "New users and containers come to cell '\(name)', too."
-                    : "No new users or containers come to cell '\(name)'.")
+                    : "No new accounts, users or containers come to cell '\(name)'.")
         }
     }
 }

@@ -116,7 +116,8 @@ struct CellCommandTests {
         _ = try await cloud.run(["cell", "change", "directory", "--no-takes-new"])
         #expect(
             try await refusal(["cell", "change", "east", "--no-takes-new"], by: cloud)
-                .contains("Cell 'east' is the only one to which new users and containers come"))
+                .contains(
+                    "Cell 'east' is the only one to which new accounts, users and containers come"))
         // A server is started with the directory's address.
         var other = cloud
         other.environment["TIDEBELL_STORE"] = east

@@ -152,3 +152,10 @@ extension StoreReader {
         ).records
     }
 }
+
+extension WebTokenHash {
+    /// The hash of a token that the first cell keeps.
+    static func inDirectory(_ digest: UInt8...) -> WebTokenHash {
+        WebTokenHash(digest: digest, in: .directory)
+    }
+}

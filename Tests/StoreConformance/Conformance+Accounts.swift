@@ -38,11 +38,18 @@ extension StoreConformance {
                     origin: .device, container: .notes, createdAt: .noon
                 )
                 try transaction.putWebToken(full, hash: [3])
-                try transaction.markWebTokenRenewed(hash: [3], at: .noon)
+                try transaction.markWebTokenRenewed(
+                    hash: .inDirectory(3), at: .noon)
                 full.renewedAt = .noon
-                #expect(try transaction.webToken(hash: [1, 0, 2]) == plain)
-                #expect(try transaction.webToken(hash: [1, 0]) == nil)
-                #expect(try transaction.webToken(hash: [3]) == full)
+                #expect(
+                    try transaction.webToken(hash: .inDirectory(1, 0, 2))
+                        == plain)
+                #expect(
+                    try transaction.webToken(hash: .inDirectory(1, 0))
+                        == nil)
+                #expect(
+                    try transaction.webToken(hash: .inDirectory(3))
+                        == full)
             }
         },
         Check("H3: a session is removed with all its tokens and those begun with it") { store in
@@ -51,7 +58,8 @@ extension StoreConformance {
                 try transaction.putFamily(of: anna)
                 try transaction.removeSession(.two)
                 let left = try (1...5).filter {
-                    try transaction.webToken(hash: [UInt8($0)]) != nil
+                    try transaction.webToken(
+                        hash: .inDirectory(UInt8($0))) != nil
                 }
                 // The parent and the stranger.
                 #expect(left == [1, 5])
@@ -110,7 +118,9 @@ extension StoreConformance {
                 #expect(try transaction.endTokens(.session(.two), at: .noon) == 2)
                 #expect(try transaction.end(of: .two, at: .noon) == nil)
                 let end = Instant.noon.advanced(by: .zero - WebTokenRules.skew)
-                #expect(try transaction.webToken(hash: [2])?.expiresAt == end)
+                #expect(
+                    try transaction.webToken(hash: .inDirectory(2))?
+                        .expiresAt == end)
                 #expect(
                     try transaction.sessions(of: anna, at: .noon, limit: 9).map(\.id)
                         == [.one, .four])
@@ -149,7 +159,9 @@ extension StoreConformance {
                 for (hash, _) in moments.prefix(2) {
                     let session = SessionID(rawValue: "\(hash)")
                     #expect(try transaction.end(of: session, at: behind) == nil)
-                    let token = try #require(try transaction.webToken(hash: [hash]))
+                    let token = try #require(
+                        try transaction.webToken(hash: .inDirectory(hash))
+                    )
                     // By whatever clock.
                     for minutes in Int64(-60)...60 {
                         let now = Instant.noon.advanced(by: .seconds(60 * minutes))
@@ -169,7 +181,10 @@ extension StoreConformance {
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 try transaction.putFamily(of: anna)
                 let used = Instant.noon.advanced(by: .seconds(20))
-                try transaction.noteUse(of: [.web([3]): used, .web([9]): used])
+                try transaction.noteUse(of: [
+                    .web(.inDirectory(3)): used,
+                    .web(.inDirectory(9)): used,
+                ])
                 let session = try transaction.sessions(of: anna, at: .noon, limit: 9)
                     .first { $0.id == .two }
                 #expect(
@@ -197,7 +212,9 @@ extension StoreConformance {
                 expected = StoredSignIn(account: anna, isDisabled: true, password: "hash")
                 #expect(try transaction.signIn(named: "anna") == expected)
                 #expect(try transaction.accounts().map(\.isDisabled) == [true])
-                #expect(try transaction.webToken(hash: [1])?.isDisabled == true)
+                #expect(
+                    try transaction.webToken(hash: .inDirectory(1))?
+                        .isDisabled == true)
                 try transaction.setDisabled(false, anna)
                 #expect(try transaction.accounts().map(\.isDisabled) == [false])
             }
@@ -265,8 +282,12 @@ extension StoreConformance {
                 }
                 try transaction.removeAccount(accounts[0], at: Instant(rawValue: 0))
                 #expect(try transaction.accountNames() == ["ben"])
-                #expect(try transaction.webToken(hash: [0]) == nil)
-                #expect(try transaction.webToken(hash: [1])?.account == accounts[1])
+                #expect(
+                    try transaction.webToken(hash: .inDirectory(0)) == nil
+                )
+                #expect(
+                    try transaction.webToken(hash: .inDirectory(1))?
+                        .account == accounts[1])
                 #expect(try transaction.devices(of: users[0].id).isEmpty)
                 #expect(try transaction.devices(of: users[1].id).count == 1)
                 let again = try transaction.createAccount(named: "anna", at: .noon)

@@ -133,9 +133,15 @@ extension StoreConformance {
                 #expect(try remove() == 3)
                 #expect(try remove() == 1)
                 #expect(try remove() == 0)
-                #expect(try transaction.webToken(hash: [4])?.account == account)
-                #expect(try transaction.webToken(hash: [5]) == nil)
-                #expect(try transaction.webToken(hash: [6])?.account == account)
+                #expect(
+                    try transaction.webToken(hash: .inDirectory(4))?
+                        .account == account)
+                #expect(
+                    try transaction.webToken(hash: .inDirectory(5)) == nil
+                )
+                #expect(
+                    try transaction.webToken(hash: .inDirectory(6))?
+                        .account == account)
             }
         },
         Check("SUB-51: an account that is removed takes its devices' push tokens along") { store in

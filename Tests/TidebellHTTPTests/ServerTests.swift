@@ -37,7 +37,7 @@ struct ServerTests {
         let first = try #require(try await server.cloud.accounts.prepareFirstRun())
         #expect(first.userName == "me")
         #expect(first.apiToken.wholeMatch(of: /[0-9a-f]{64}/) != nil)
-        #expect(first.webToken.wholeMatch(of: /[0-9a-f]{64}/) != nil)
+        #expect(first.webToken.wholeMatch(of: /[0-9a-f]{64,68}/) != nil)
         #expect(try await server.cloud.accounts.prepareFirstRun() == nil)
         #expect(try await server.cloud.accounts.names() == ["me"])
         try await server.cloud.store.close()

@@ -69,6 +69,33 @@ struct TripCountTests {
     }
 }
 
+extension TripCountTests {
+    /// Callers are forgotten in between, so that their session is read again.
+    @Test(
+        "What somebody does whose cell is another one asks the directory nothing, nor does its push"
+    )
+    func directory() async throws {
+        let cloud = try await CountedCloud(inCells: true)
+        try await cloud.prepare()
+        // Who had the token of a device before is looked for everywhere.
+        let everywhere = try #require(CountedRequest.all.first { $0.path.hasPrefix("device/") })
+        #expect(try await !cloud.send(everywhere, run: 1).isEmpty)
+        for run in 1...2 {
+            for request in CountedRequest.all where !request.path.hasPrefix("device/") {
+                cloud.forgetCallers()
+                let trips = try await cloud.send(request, run: run)
+                guard run == 2 else { continue }
+                #expect(trips == [], "\(request.name)")
+            }
+            let trips = try await cloud.drain()
+            guard run == 2 else { continue }
+            // It is a cell, too, whose queue is looked at.
+            #expect(trips.allSatisfy { $0.hasPrefix("SELECT database FROM outbox_queue") })
+        }
+        try await cloud.close()
+    }
+}
+
 /// A request, and how many round trips it may cost.
 private struct CountedRequest: Sendable {
     var name: String
@@ -153,24 +180,35 @@ private struct CountedRequest: Sendable {
     }
 }
 
-/// A cloud on PostgreSQL without a pipeline, of which all round trips are counted.
+/// A cloud on PostgreSQL without a pipeline, of which all round trips are counted; of one in cells those to the directory.
 private final class CountedCloud: Sendable {
-    private let store: PostgresStore
+    private let store: any OpenedStore
+    private let clock = SteppedClock()
     private let cloud: CloudServices
     private let trips = RoundTripCount()
     private let tokens: String
 
-    init(as node: NodeName? = nil) async throws {
-        var address = try PostgresEngine.makeDatabase()
+    init(as node: NodeName? = nil, inCells: Bool = false) async throws {
+        let database = try PostgresEngine.addressOfNewDatabase()
+        if inCells { try PostgresEngine.addCells(to: database) }
+        var address = try PostgresAddress(database)
         address.trips = trips
-        store = try PostgresStore.open(
-            at: address, as: node, time: .system, randomness: .system)
+        // Callers are remembered for some seconds, however busy the machine is.
+        let time = Time(now: { .init(rawValue: 1_800_000_000_000) }, clock: clock)
+        store = try CellStore.open(
+            at: address,
+            { address, cell throws(StoreOpenError) in
+                try PostgresStore.open(
+                    at: address, for: .serving, as: node, losslessFailover: false,
+                    bounds: StoreBounds(), readers: 8, time: .system, randomness: .system,
+                    cell: cell)
+            }, bounds: StoreBounds(),
+            // What is where is looked for each second, which is nobody's request.
+            time: Time(now: time.now, clock: SteppedClock()))
         cloud = CloudServices(
             store: store,
             secret: StoreSecret(root: Array(repeating: 5, count: StoreSecret.length)),
-            // Callers are remembered for some seconds, however busy the machine is.
-            time: Time(now: { .init(rawValue: 1_800_000_000_000) }, clock: SteppedClock()),
-            randomness: .system, logger: TestLog(level: .error).logger)
+            time: time, randomness: .system, logger: TestLog(level: .error).logger)
         let firstRun = try #require(try await cloud.accounts.prepareFirstRun())
         tokens =
             "?ckAPIToken=\(firstRun.apiToken)&ckWebAuthToken=\(firstRun.webToken)&clientId=device"
@@ -205,6 +243,9 @@ private final class CountedCloud: Sendable {
         try await post(request.path, request.body(run), named: "\(request.name) \(run)")
         return trips.take()
     }
+
+    /// Has the server look up the next callers.
+    func forgetCallers() { clock.advance(by: .seconds(60)) }
 
     /// What was sent since the last call.
     func takeStatements() -> [String] { trips.takeStatements() }

@@ -90,8 +90,10 @@ struct GroupCommitTests {
                     #expect(try transaction.schemaRevision(of: key.container) == revision)
                     let use = try stored.privateUse(of: AccountID(rawValue: 1))
                     #expect(try transaction.privateUse(of: AccountID(rawValue: 1)) == use)
-                    let token = try stored.webToken(hash: [1])
-                    #expect(try transaction.webToken(hash: [1]) == token)
+                    let token = try stored.webToken(hash: WebTokenHash(digest: [1], in: .directory))
+                    #expect(
+                        try transaction.webToken(hash: WebTokenHash(digest: [1], in: .directory))
+                            == token)
                 }
                 try compare()
                 defer { #expect(throws: Never.self) { try compare() } }

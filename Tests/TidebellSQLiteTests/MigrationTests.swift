@@ -59,7 +59,8 @@ final class MigrationTests {
             #expect(try reader.user(of: AccountID(rawValue: 3), in: container)?.id == user)
             #expect(try reader.hasAPIToken(hash: [3, 4], for: container, at: Instant(rawValue: 0)))
             #expect(
-                try reader.webToken(hash: [1, 2])?.account == AccountID(rawValue: 3)
+                try reader.webToken(hash: WebTokenHash(digest: [1, 2], in: .directory))?.account
+                    == AccountID(rawValue: 3)
             )
             #expect(
                 try reader.zones(nil, in: database).map(\.name).sorted()
@@ -197,7 +198,7 @@ final class MigrationTests {
             #expect(
                 record?.modified == RecordStamp(timestamp: 2, userRecordName: "_b", deviceID: ""))
             #expect(
-                try reader.webToken(hash: [1])
+                try reader.webToken(hash: WebTokenHash(digest: [1], in: .directory))
                     == StoredWebToken(
                         account: AccountID(rawValue: 3), expiresAt: Instant(rawValue: 70),
                         lifetime: .milliseconds(60), renewedAt: Instant(rawValue: 50),

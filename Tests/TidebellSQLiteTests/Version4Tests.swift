@@ -88,8 +88,12 @@ final class Version4Tests {
             let record = try reader.records(["n1"], in: zone)["n1"]
             #expect(record?.created.deviceID == "sealed-1")
             #expect(record?.modified.deviceID == "sealed-2")
-            #expect(try reader.webToken(hash: [1])?.origin == .operator)
-            #expect(try reader.webToken(hash: [2])?.origin == .page)
+            #expect(
+                try reader.webToken(hash: WebTokenHash(digest: [1], in: .directory))?.origin
+                    == .operator)
+            #expect(
+                try reader.webToken(hash: WebTokenHash(digest: [2], in: .directory))?.origin
+                    == .page)
             #expect(try reader.removedAccounts(limit: 9).map(\.name) == ["ben"])
         }
         try await store.close()

@@ -18,7 +18,8 @@ extension SessionWriting {
         let token = StoredWebToken(
             account: account,
             expiresAt: WebTokenRules.expiry(after: lifetime, at: now, notAfter: end),
-            lifetime: lifetime, endsAt: end, session: SessionID(beginningWith: hash),
+            lifetime: lifetime, endsAt: end,
+            session: SessionID(beginningWith: hash, in: account.cell),
             parent: source?.session, origin: origin, container: container,
             createdAt: now
         )

@@ -5,7 +5,7 @@ import TidebellWire
 package enum ResetPassword {
     /// Returns whose link it is, with the name; nil where it is none, or none any more.
     package static func user(
-        ofLink hash: [UInt8], at now: Instant, in reader: some AccountReading & SessionReading
+        ofLink hash: WebTokenHash, at now: Instant, in reader: some AccountReading & SessionReading
     ) throws -> (account: AccountID, name: String)? {
         guard let token = try reader.webToken(hash: hash), token.origin == .reset,
             token.expiresAt > now, !token.isDisabled,
@@ -17,7 +17,7 @@ package enum ResetPassword {
     /// Keeps the hash of the new password and ends all sessions and tokens of the user, the link among
     /// them; returns whether the link was good.
     package static func run(
-        _ password: String, byLink hash: [UInt8], at now: Instant,
+        _ password: String, byLink hash: WebTokenHash, at now: Instant,
         in transaction: some AccountWriting & SessionWriting
     ) throws -> Bool {
         guard let (account, _) = try user(ofLink: hash, at: now, in: transaction) else {

@@ -28,7 +28,7 @@ package enum AddWebToken {
         try transaction.putWebToken(
             StoredWebToken(
                 account: account, expiresAt: now.advanced(by: lifetime),
-                session: SessionID(beginningWith: hash), origin: .operator,
+                session: SessionID(beginningWith: hash, in: account.cell), origin: .operator,
                 container: container, createdAt: now
             ),
             hash: hash

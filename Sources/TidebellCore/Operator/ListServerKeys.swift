@@ -23,7 +23,7 @@ extension ListServerKeys {
         try reader.serverKeys(limit: mostListed)
             .filter { container == nil || $0.container == container }
             .map { key in
-                let token = try reader.webToken(hash: key.tokenHash)
+                let token = try reader.webToken(hash: key.webTokenHash)
                 let never = key.createdAt.advanced(by: ServerKeyRule.lifetime)
                 let end = token?.expiresAt ?? key.createdAt
                 return Item(

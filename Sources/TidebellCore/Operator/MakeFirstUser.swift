@@ -10,7 +10,7 @@ package enum MakeFirstUser {
         try ListUsers.run(in: reader).isEmpty && ListTokens.run(.api, in: reader).isEmpty
     }
 
-    /// Makes the user, with a web token good in all containers, and the API token; false, and nothing is made, where
+    /// Makes the user, with a web token good in all containers, and the API token, and returns the account; nil, and nothing is made, where
     /// there are users or API tokens: of two servers that begin at once, one makes them.
     ///
     /// - Parameters:
@@ -19,12 +19,11 @@ package enum MakeFirstUser {
     package static func run(
         named name: String, webToken: [UInt8], apiToken: [UInt8], at now: Instant,
         in transaction: some AccountWriting & ServerKeyReading & SessionWriting & TokenWriting
-    ) throws -> Bool {
-        guard try isNew(transaction) else { return false }
+    ) throws -> AccountID? {
+        guard try isNew(transaction) else { return nil }
         try AddToken.run(
             .api, apiToken, named: "first run", for: nil, lifetime: nil, at: now, in: transaction)
-        _ = try AddUser.run(
+        return try AddUser.run(
             named: name, token: webToken, lifetime: AddWebToken.lifetime, at: now, in: transaction)
-        return true
     }
 }

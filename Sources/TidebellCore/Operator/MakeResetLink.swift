@@ -25,7 +25,8 @@ package enum MakeResetLink {
         try transaction.putWebToken(
             StoredWebToken(
                 account: known.account, expiresAt: now.advanced(by: lifetime),
-                session: SessionID(beginningWith: hash), origin: .reset, createdAt: now),
+                session: SessionID(beginningWith: hash, in: known.account.cell), origin: .reset,
+                createdAt: now),
             hash: hash)
     }
 }

@@ -17,13 +17,16 @@ extension SessionID {
     private static let byteCount = 8
 
     /// The ID of the session that begins with a token: the beginning of its hash, of
-    /// which nobody can derive the token.
-    package init(beginningWith hash: [UInt8]) {
-        self.init(rawValue: Hex.text(Array(hash.prefix(Self.byteCount))))
+    /// which nobody can derive the token, and the cell that keeps it.
+    package init(beginningWith hash: [UInt8], in cell: CellNumber) {
+        self.init(rawValue: Hex.text(Array(hash.prefix(Self.byteCount))) + cell.digits)
     }
+
+    /// The cell that keeps the session.
+    package var cell: CellNumber { CellNumber(of: rawValue, behind: Self.byteCount * 2) }
 }
 
 extension StoredToken {
     /// What the token is called when it is listed and ended.
-    package var id: String { SessionID(beginningWith: hash).rawValue }
+    package var id: String { SessionID(beginningWith: hash, in: .directory).rawValue }
 }

@@ -176,7 +176,7 @@ package struct StoredToken: Sendable, Hashable {
 
 /// Whose token was used, by its hash.
 package enum UsedToken: Sendable, Hashable {
-    case web([UInt8])
+    case web(WebTokenHash)
     case kind(TokenKind, [UInt8])
 }
 

@@ -17,6 +17,9 @@ package struct StoredServerKey: Sendable, Hashable {
     package var publicKey: [UInt8]
     package var createdAt: Instant
 
+    /// The same with the cell that keeps it.
+    package var webTokenHash: WebTokenHash { WebTokenHash(digest: tokenHash, in: account.cell) }
+
     /// Creates a row.
     package init(
         id: String, name: String, container: ContainerKey, account: AccountID, tokenHash: [UInt8],

@@ -23,10 +23,13 @@ package enum StoreScope: Sendable, Hashable {
     /// What belongs to the store as a whole: its secret, the name of its root key, tokens of the
     /// API and of management, the files of records.
     case store
-    /// A look before the other steps: nothing is written. What was read may be old by then.
-    case looking
-    /// Rows of many scopes of which none needs another one: what retention removes, when tokens were
-    /// used. An engine of many parts does this in each part by itself.
+    /// A look before the other steps: nothing is written. What was read may be old by then. Names one of the databases that
+    /// are looked at: an engine of many parts looks in its part; nil for none.
+    case looking(at: DatabaseID?)
+    /// When tokens and indexes were used: rows of many scopes, of each of which the latest moment counts. It locks no
+    /// scope.
+    case uses
+    /// Rows of many scopes of which none needs another one: what retention removes. An engine of many parts does this in each part by itself.
     case batch
     /// All of it, for operators and migrations: removing and erasing a person, changing the root key,
     /// a new life. What a person left is in databases, users and zones of others that only reading

@@ -17,7 +17,7 @@ package final class Exchange: Sendable {
     /// the end.
     package let baseURL: String
     /// The hash of the request's web token; nil for a request without one.
-    let webTokenHash: [UInt8]?
+    let webTokenHash: WebTokenHash?
     /// What a program signed the request with; nil for a request with tokens.
     let signature: VerifiedSignature?
     /// The web token that replaces the request's; nil for none.
@@ -29,7 +29,7 @@ package final class Exchange: Sendable {
     init(
         services: WebServices, request: WebRequest, target: RequestTarget, call: Call,
         baseURL: String,
-        webTokenHash: [UInt8]?, signature: VerifiedSignature? = nil, nextWebToken: String?,
+        webTokenHash: WebTokenHash?, signature: VerifiedSignature? = nil, nextWebToken: String?,
         body: [UInt8], bodyShare: BodyBytes.Share?
     ) {
         self.services = services
@@ -102,7 +102,7 @@ package final class Exchange: Sendable {
 
     /// Returns the web token that stands for a server-to-server key.
     private func token(
-        of signature: VerifiedSignature, hash: [UInt8], in reader: some SessionReading
+        of signature: VerifiedSignature, hash: WebTokenHash, in reader: some SessionReading
     ) throws -> StoredWebToken {
         guard let token = try reader.webToken(hash: hash),
             (try? WebTokenRules.check(token, for: call.container, at: call.now)) != nil

@@ -34,7 +34,9 @@ struct PageCookie: Sendable {
             for pair in header.split(separator: ";") {
                 let parts = pair.split(separator: "=", maxSplits: 1)
                 guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == name,
-                    Hex.bytes(parts[1])?.count == KeyDerivation.length
+                    Hex.bytes(parts[1]) != nil,
+                    [0, CellNumber.digitCount].contains(
+                        parts[1].utf8.count - WebTokenHash.secretLength)
                 else { continue }
                 secrets.insert(String(parts[1]))
             }
@@ -56,14 +58,19 @@ struct PageCookie: Sendable {
     }
 
     /// Takes another secret, which nobody else knows.
-    mutating func renew(from randomness: Randomness) {
-        secret = Secret.make(from: randomness)
+    ///
+    /// - Parameter account: Whose session begins with it, which the secret then leads to; nil for nobody's.
+    mutating func renew(from randomness: Randomness, for account: AccountID? = nil) {
+        let drawn = Secret.make(from: randomness)
+        secret = account.map { Secret.webToken(drawn, of: $0) } ?? drawn
         isNew = true
     }
 
     /// The hash under which the store has the session; nil without a cookie.
-    var sessionHash: [UInt8]? {
-        secret.map { KeyDerivation.key(named: "session \($0)", of: key) }
+    var sessionHash: WebTokenHash? {
+        secret.map {
+            WebTokenHash(of: $0) { KeyDerivation.key(named: "session \($0)", of: key) }
+        }
     }
 
     /// What a form of the page has, so that no other page can make one for this browser.

@@ -14,7 +14,7 @@ struct PageSession: Sendable, Hashable {
 
     /// Finds the session of a cookie; nil where it ended, or the account may not be used.
     init?(
-        hash: [UInt8], in reader: some SessionReading & AccountReading, at now: Instant
+        hash: WebTokenHash, in reader: some SessionReading & AccountReading, at now: Instant
     ) throws {
         guard let token = try reader.webToken(hash: hash), token.origin == .page,
             !token.isDisabled, token.expiresAt > now,

@@ -19,8 +19,8 @@ extension PageVisit {
         of known: KnownUser, by cookie: PageCookie, refused: (WireError) -> HTML
     ) async throws -> String {
         var cookie = cookie
-        cookie.renew(from: cloud.randomness)
-        let hash = cookie.sessionHash ?? []
+        cookie.renew(from: cloud.randomness, for: known.signIn.account)
+        let hash = cookie.sessionHash?.digest ?? []
         let now = cloud.time.now()
         do {
             try await cloud.store.write(.account(known.signIn.account), for: known.signIn.account) {

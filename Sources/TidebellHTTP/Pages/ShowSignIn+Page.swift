@@ -173,7 +173,7 @@ extension PageVisit {
         _ known: KnownUser, to app: SigningInApp, staysSignedIn: Bool,
         refused: (WireError) -> HTML
     ) async throws -> WebResponse {
-        let token = Secret.make(from: cloud.randomness)
+        let secret = Secret.make(from: cloud.randomness)
         let recordName = Secret.makeUserRecordName(from: cloud.randomness)
         let lifetime =
             staysSignedIn ? WebTokenRules.keptLifetime : WebTokenRules.fetchedLifetime
@@ -184,7 +184,7 @@ extension PageVisit {
                 [limits = cloud.limits] transaction in
                 try known.check(in: transaction)
                 try transaction.beginSession(
-                    .page, Secret.hash(token), of: account, with: nil, lifetime: lifetime,
+                    .page, Secret.hash(secret), of: account, with: nil, lifetime: lifetime,
                     notAfter: known.sessionEnd(at: now), in: app.container, limits: limits,
                     at: now)
                 _ = try transaction.joinContainer(
@@ -193,6 +193,7 @@ extension PageVisit {
         } catch let error as WireError {
             throw PageVisit.refusal(error, refused)
         }
+        let token = Secret.webToken(secret, of: account)
         if let url = app.signIn.callback(with: token) {
             return WebResponse(status: 303, headers: [.location: url])
         }

@@ -29,7 +29,7 @@ struct Authentication: Sendable {
     /// unknown, of another container, expired or of a disabled account with
     /// `AUTHENTICATION_REQUIRED`.
     func caller(
-        of request: WebRequest, _ target: RequestTarget, _ webTokenHash: [UInt8]?,
+        of request: WebRequest, _ target: RequestTarget, _ webTokenHash: WebTokenHash?,
         in container: ContainerKey, signIn: SignInPage, at now: Instant
     ) async throws -> CallerCache.Caller {
         guard let apiToken = try target.parameter(WireProtocol.apiToken) else {
@@ -76,7 +76,7 @@ struct Authentication: Sendable {
         with key: StoredServerKey, signIn: SignInPage, at now: Instant
     ) async throws -> CallerCache.Caller {
         let credentials = CallerCache.Credentials(
-            container: key.container, apiTokenHash: nil, webTokenHash: key.tokenHash)
+            container: key.container, apiTokenHash: nil, webTokenHash: key.webTokenHash)
         do {
             return try await rememberedCaller(with: credentials, signIn: signIn, at: now)
         } catch let error as WireError where error.code == .authenticationRequired {
@@ -100,12 +100,11 @@ struct Authentication: Sendable {
     ) async throws -> CallerCache.Caller {
         let found = try await store.read { reader in
             reader.readAhead { reader in
+                let token = try credentials.webTokenHash.flatMap { try reader.webToken(hash: $0) }
                 if let hash = credentials.apiTokenHash {
                     _ = try reader.hasAPIToken(hash: hash, for: credentials.container, at: now)
                 }
-                guard let hash = credentials.webTokenHash,
-                    let token = try reader.webToken(hash: hash)
-                else { return }
+                guard let token else { return }
                 _ = try reader.user(of: token.account, in: credentials.container)
             }
             return try Self.find(credentials, in: reader, at: now)
@@ -125,12 +124,14 @@ struct Authentication: Sendable {
         _ credentials: CallerCache.Credentials,
         in reader: some TokenReading & SessionReading & UserReading, at now: Instant
     ) throws -> Found {
+        // Whose the session is first: it may be in a cell of its own, which knows the API tokens, too.
+        let session = try credentials.webTokenHash.flatMap { try reader.webToken(hash: $0) }
         if let hash = credentials.apiTokenHash {
             guard try reader.hasAPIToken(hash: hash, for: credentials.container, at: now)
             else { return .noAPIToken }
         }
-        guard let webTokenHash = credentials.webTokenHash else { return .anonymous }
-        guard let token = try reader.webToken(hash: webTokenHash) else { return .noAccount }
+        guard credentials.webTokenHash != nil else { return .anonymous }
+        guard let token = session else { return .noAccount }
         do {
             try WebTokenRules.check(token, for: credentials.container, at: now)
         } catch let error as WireError {
@@ -168,14 +169,14 @@ struct Authentication: Sendable {
             // Of requests that come at the same time only one gets the next token.
             guard let lifetime = token.lifetime, WebTokenRules.isRenewalDue(of: token, at: now)
             else { return CallerCache.Caller(user, with: token) }
-            let next = nextTokens.next(
-                after: token, lifetime: lifetime, at: now, secret: secret
-            )
-            let nextHash = Secret.hash(next)
+            let next = Secret.webToken(
+                nextTokens.next(after: token, lifetime: lifetime, at: now, secret: secret),
+                of: token.account)
+            let nextHash = Secret.webTokenHash(next)
             if try transaction.webToken(hash: nextHash) == nil {
                 try transaction.putWebToken(
                     WebTokenRules.successor(of: token, lifetime: lifetime, at: now),
-                    hash: nextHash
+                    hash: nextHash.digest
                 )
             }
             try transaction.markWebTokenRenewed(hash: hash, at: now)

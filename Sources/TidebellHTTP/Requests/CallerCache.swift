@@ -20,7 +20,7 @@ final class CallerCache: Sendable {
         var container: ContainerKey
         /// Nil for a program that signed its request.
         var apiTokenHash: [UInt8]?
-        var webTokenHash: [UInt8]?
+        var webTokenHash: WebTokenHash?
     }
 
     /// A caller whose tokens are good.

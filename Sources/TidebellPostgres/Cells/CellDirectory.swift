@@ -36,7 +36,7 @@ package enum CellDirectory {
                 "the database at \(place) is a cell itself; give the address that servers are started with"
             case .unknown(let name): "there is no cell named '\(name)'"
             case .onlyOneThatTakesNew(let name):
-                "cell '\(name)' is the only one to which new users and containers come; have another one take them first"
+                "cell '\(name)' is the only one to which new accounts, users and containers come; have another one take them first"
             }
         }
     }
@@ -173,7 +173,7 @@ package enum CellDirectory {
         try connection.commitOrThrow()
     }
 
-    /// Says whether new users and containers come to a cell; servers look for it when they start.
+    /// Says whether new accounts, users and containers come to a cell; servers look for it when they start.
     package static func change(
         _ name: String, takesNew: Bool, in directory: PostgresAddress
     ) throws {

@@ -24,7 +24,7 @@ final class CellMap: Sendable {
         var name: String
         /// Where its PostgreSQL is; nil for the directory's own.
         var address: String?
-        /// Whether new users, and containers, come there.
+        /// Whether new accounts, users and containers come there.
         var takesNew: Bool
     }
 
@@ -73,7 +73,7 @@ final class CellMap: Sendable {
     private let state = Mutex(State())
     /// The connection on which the directory is looked at, by one thread at a time.
     private let looking = Mutex(Looking())
-    /// How many users this process placed.
+    /// How many accounts and users this process placed.
     private let placed = Atomic(0)
 
     private struct Looking: @unchecked Sendable { var connection: PostgresConnection? }
@@ -222,9 +222,18 @@ final class CellMap: Sendable {
 
     // MARK: - What is new
 
-    /// The cell that a new user comes to: one after the other.
-    func cellForNewUser() -> CellNumber {
+    /// The cell that a new account comes to: one after the other.
+    func nextCell() -> CellNumber {
         cellForNew(drawing: placed.add(1, ordering: .relaxed).oldValue)
+    }
+
+    /// The cell that a new user comes to: their account's, or, where that takes no new ones, one after the other.
+    func cellForNewUser(of account: AccountID) -> CellNumber {
+        let own = account.cell
+        guard own != .directory, cells.contains(where: { $0.number == own && $0.takesNew }) else {
+            return nextCell()
+        }
+        return own
     }
 
     private func cellForNew(drawing number: Int) -> CellNumber {

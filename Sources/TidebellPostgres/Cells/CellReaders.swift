@@ -12,6 +12,8 @@ final class CellReaders {
     private let own: CellNumber
     private let ownReader: any SQLReading
     private var snapshots: [CellNumber: CellSnapshot] = [:]
+    /// The cell of the first snapshot.
+    private(set) var firstElsewhere: CellNumber?
 
     /// - Parameters:
     ///   - own: The cell on whose connection the body runs.
@@ -28,6 +30,7 @@ final class CellReaders {
         if let known = snapshots[cell] { return known.reader }
         let taken = try cells.store(of: cell).snapshots.begin(within: ownReader as? SQLReader)
         snapshots[cell] = taken
+        firstElsewhere = firstElsewhere ?? cell
         return taken.reader
     }
 
@@ -56,13 +59,21 @@ protocol CellReading: StoreReader {
     func reader(in cell: CellNumber) throws -> any SQLReading
     /// What is where.
     var cells: Cells { get }
+    /// Whether it reads nothing, and announces what is read: what is not found says nothing then.
+    var isAhead: Bool { get }
     /// The cell that is read and written first: the directory's, or that of a step.
     var home: CellNumber { get }
+    /// The cell whose copies are read (``CatalogueCopies``): one that is asked for something else anyway.
+    var cellOfCopies: CellNumber { get }
 }
 
 extension CellReading {
+    var isAhead: Bool { false }
+
     /// The cell that has all that is not spread.
     var directory: any SQLReading { get throws { try reader(in: .directory) } }
+    /// The cell that has what the directory says of containers.
+    var catalogue: any SQLReading { get throws { try reader(in: cellOfCopies) } }
 
     func reader(of database: DatabaseID) throws -> any SQLReading {
         try reader(in: cells.cell(of: database))
@@ -89,6 +100,7 @@ struct CellReader: CellReading {
     private let readers: CellReaders
     var cells: Cells { readers.cells }
     var home: CellNumber { .directory }
+    var cellOfCopies: CellNumber { readers.firstElsewhere ?? .directory }
 
     init(_ readers: CellReaders) { self.readers = readers }
 
@@ -102,7 +114,11 @@ private struct AheadCellReader: CellReading {
 
     let cells: Cells
     let home: CellNumber
+    let copies: () -> CellNumber
     let base: (CellNumber) throws -> any SQLReading
+
+    var cellOfCopies: CellNumber { copies() }
+    var isAhead: Bool { true }
 
     func reader(in cell: CellNumber) throws -> any SQLReading {
         guard let ahead = try base(cell).connection.ahead else { throw CannotAsk() }
@@ -113,6 +129,8 @@ private struct AheadCellReader: CellReading {
 extension CellReading {
     func readAhead(_ reads: (any StoreReader) throws -> Void) {
         // Where it cannot guess what comes next, that is read when it is asked for.
-        try? reads(AheadCellReader(cells: cells, home: home, base: reader(in:)))
+        try? reads(
+            AheadCellReader(
+                cells: cells, home: home, copies: { cellOfCopies }, base: reader(in:)))
     }
 }

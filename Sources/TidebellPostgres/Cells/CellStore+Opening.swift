@@ -36,6 +36,7 @@ extension CellStore {
                     )
                 }
             }
+            try CatalogueCopies.mend(listed, of: address)
             return CellStore(
                 CellMap(listed, in: address, elapsed: time.elapsed), directory, stores,
                 bounds: bounds, time: time)

@@ -57,23 +57,31 @@ extension PostgresSchema {
         CREATE INDEX departed_database ON departed (database)
         """
 
-    /// The first version whose code knows of cells as they are: logs and devices are in the cells of their users since.
-    static let firstWithCells: Int64 = 5
+    /// The first version whose code knows of cells as they are: sessions are in the cells of their accounts since, and what the
+    /// directory says of containers is in all.
+    static let firstWithCells: Int64 = 6
+    /// The first version that kept logs and devices in the cells of their users: what it spread can be taken over.
+    private static let firstWithUsersInCells: Int64 = 5
     /// The version that made the tables of cells, and left logs and devices in the first one.
     private static let firstWithCellTables: Int64 = 4
 
-    /// Fails where a cloud was spread by code before ``firstWithCells``: what is in its first cell would be looked for in the
-    /// others.
-    static func checkCells(ofVersion found: Int64, on connection: PostgresConnection) throws {
-        guard (firstWithCellTables..<firstWithCells).contains(found) else { return }
+    /// Whether the tables of an older version are those of a cloud that is spread over cells, or of one of its cells. Fails
+    /// where code before ``firstWithUsersInCells`` spread it: what is in its first cell would be looked for in the others.
+    static func checkCells(
+        ofVersion found: Int64, on connection: PostgresConnection
+    ) throws -> Bool {
+        guard found >= firstWithCellTables else { return false }
         var isSpread = false
-        try connection.rows("SELECT EXISTS (SELECT 1 FROM cell)") { isSpread = $0.bool(0) }
-        guard !isSpread else {
+        try connection.rows(
+            "SELECT cell <> 0 OR EXISTS (SELECT 1 FROM cell) FROM tidebell_schema"
+        ) { isSpread = $0.bool(0) }
+        guard !isSpread || found >= firstWithUsersInCells else {
             throw StoreOpenError.unreachable(
                 reason:
                     "it was spread over cells by a build that kept what devices are told in the first one, and cannot be taken "
                     + "over; serve it with that build")
         }
+        return isSpread
     }
 
     /// The tables of ``cells``, which are no rows of a cloud.

@@ -91,7 +91,7 @@ final class ScopeLocks: StepScopes {
     /// The keys of a scope's locks; nil for those that need all of the store.
     private func keys(of scope: StoreScope, in reader: some SQLReading) throws -> [Int64]? {
         switch scope {
-        case .looking: []
+        case .looking, .uses: []
         // In the order in which passes append to logs, so that nobody waits for who waits for them.
         case .users(let users):
             users.sorted { $0.rawValue < $1.rawValue }.map(Self.key(of:))
@@ -111,7 +111,7 @@ final class ScopeLocks: StepScopes {
         of scope: StoreScope, _ find: (DatabaseID) throws -> DatabaseKey?
     ) rethrows -> Int64? {
         switch scope {
-        case .everything, .batch, .looking, .users: nil
+        case .everything, .batch, .looking, .uses, .users: nil
         case .store: key("store")
         case .catalogue(let container):
             key("catalogue", container.container, container.environment.rawValue)

@@ -15,7 +15,9 @@ struct PostgresDamage: Error, CustomStringConvertible {
 /// One whose rows matter is one round trip, which takes along what was sent before it without a wait: the
 /// BEGIN of its transaction, and the statements that only write.
 final class StoreConnection: SQLConnection {
-    private let connection: PostgresConnection
+    private let base: PostgresConnection
+    /// What begins the transaction, before the first statement; nil once it has begun.
+    private var beginning: String?
     private let statements: PostgresStatements
     private let row = StoreRow()
     private var isStepping = false
@@ -27,7 +29,9 @@ final class StoreConnection: SQLConnection {
     /// The round trip in which that was met.
     private(set) var failedWait: Int?
     /// Whether a statement failed, or the connection.
-    var hasFailed: Bool { failure != nil || connection.failure != nil }
+    var hasFailed: Bool { failure != nil || base.failure != nil }
+    /// Whether anything was sent in the transaction.
+    var hasBegun: Bool { beginning == nil }
 
     var memory: GroupMemory?
     var isRemembering = false
@@ -35,14 +39,26 @@ final class StoreConnection: SQLConnection {
 
     /// Runs statements on a connection.
     ///
-    /// - Parameter guesses: By which statements are sent ahead; nil sends none.
+    /// - Parameters:
+    ///   - guesses: By which statements are sent ahead; nil sends none.
+    ///   - beginning: What begins the transaction when there is a first statement; nil where it has begun.
     init(
         _ connection: PostgresConnection, _ statements: PostgresStatements,
-        _ guesses: RowGuesses? = nil
+        _ guesses: RowGuesses? = nil, beginning: String? = nil
     ) {
-        self.connection = connection
+        base = connection
+        self.beginning = beginning
         self.statements = statements
         self.guesses = guesses
+    }
+
+    /// The connection, in its transaction.
+    var connection: PostgresConnection {
+        if let beginning {
+            self.beginning = nil
+            base.enqueue(beginning)
+        }
+        return base
     }
 
     /// Forgets what failed, and what was read ahead, before another write: that sees all that was committed

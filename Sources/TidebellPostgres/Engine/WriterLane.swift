@@ -156,9 +156,11 @@ final class WriterLane: @unchecked Sendable {
             connection.enqueue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
             if alone { scopes.takeStore() }
             while let write = rest.popFirst() ?? next(takesMore, running, before: end) {
-                if !running.done.isEmpty, write.topic == .everything {
+                if !running.done.isEmpty, write.runsAlone || write.topic == .everything {
                     // Whoever holds locks of scopes would wait for others that want all of the store, too.
-                    again = Rerun(writes: [write] + rest, isPostponed: true, needsStore: true)
+                    again = Rerun(
+                        writes: [write] + rest, isPostponed: true,
+                        needsStore: write.topic == .everything)
                     break
                 }
                 if running.done.count == 1 {
@@ -166,7 +168,11 @@ final class WriterLane: @unchecked Sendable {
                 }
                 running.done.append(write)
                 let failure = try run(write, on: statements, connection, scopes, &running, isLast)
-                guard let failure else { continue }
+                guard let failure else {
+                    guard write.runsAlone else { continue }
+                    again = Rerun(writes: Array(rest), isPostponed: true)
+                    break
+                }
                 running.done.removeLast()
                 if failure is NeedsStore || !running.done.isEmpty && Self.mayPass(failure) {
                     again = Rerun(

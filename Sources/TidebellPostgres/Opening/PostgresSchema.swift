@@ -14,7 +14,7 @@ import TidebellPostgresClient
 /// U+0000, which PostgreSQL's texts cannot hold.
 enum PostgresSchema {
     /// The version of the tables that this code reads and writes.
-    static let version: Int64 = 5
+    static let version: Int64 = 6
     /// The oldest version whose code can serve these tables, beside newer ones: a node at a time is upgraded.
     static let oldestCode: Int64 = 2
 
@@ -152,6 +152,8 @@ enum PostgresSchema {
 
     /// What makes the tables of each version, from 2 on, of those before it.
     ///
+    /// 6 has no other tables than 5, and what is in cells is elsewhere (``firstWithCells``).
+    ///
     /// A step that nodes of the version before cannot live with raises ``oldestCode``; whatever else is to go
     /// (a column, a table) goes a version later, when nobody reads it any more.
     private static let steps: [Int64: String] = [
@@ -254,7 +256,9 @@ enum PostgresSchema {
         var found: Int64 = 0
         try connection.rows("SELECT version FROM tidebell_schema") { found = $0.int(0) }
         guard found > 0, found < version else { return }
+        let isSpread = try checkCells(ofVersion: found, on: connection)
         // Nobody's tables are changed under a server that cannot live with that.
+        let oldestCode = isSpread ? max(oldestCode, firstWithCells) : oldestCode
         let inCommon = oldestCode <= found ? "_shared" : ""
         var isFree = false
         try connection.rows(
@@ -268,7 +272,6 @@ enum PostgresSchema {
                 reason:
                     "a server of an older version is running on it; stop that one first")
         }
-        try checkCells(ofVersion: found, on: connection)
         for step in (found + 1)...version {
             for statement in statements(in: steps[step] ?? "") { connection.enqueueOnce(statement) }
         }

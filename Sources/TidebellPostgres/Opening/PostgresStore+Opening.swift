@@ -110,7 +110,7 @@ extension PostgresStore {
                 at: address, elapsed: time.elapsed)
             // A write compares what is there with what was acknowledged.
             connections.whenPromoted { [weak store] in
-                Task { try? await store?.write(.looking) { _ in } }
+                Task { try? await store?.write(.looking(at: nil)) { _ in } }
             }
             return store
         } catch let error as StoreOpenError {

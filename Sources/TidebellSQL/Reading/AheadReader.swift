@@ -32,7 +32,7 @@ package struct AheadReader: SQLReading {
         return connection.guesses?.revision(of: container) ?? none
     }
 
-    package func webToken(hash: [UInt8]) throws -> StoredWebToken? {
+    package func webToken(hash: WebTokenHash) throws -> StoredWebToken? {
         if let known = connection.memory?.content.webTokens[hash] { return known }
         _ = try ahead.webToken(hash: hash)
         return connection.guesses?.webToken(hash: hash)

@@ -13,6 +13,11 @@ extension SQLReading {
         }
     }
 
+    /// Whether an account is disabled; nil where there is none.
+    package func isDisabled(_ account: AccountID) throws -> Bool? {
+        try connection.first("SELECT disabled FROM account WHERE id = ?", account) { $0.bool(0) }
+    }
+
     package func accountName(identifiedBy identity: ForeignIdentity) throws -> String? {
         try connection.first(
             """

@@ -3,9 +3,9 @@ package import TidebellCore
 import TidebellWire
 
 extension SQLReading {
-    package func webToken(hash: [UInt8]) throws -> StoredWebToken? {
+    package func webToken(hash: WebTokenHash) throws -> StoredWebToken? {
         let found = try connection.first(
-            StoredWebToken.withHash, hash, read: StoredWebToken.init)
+            StoredWebToken.withHash, hash.digest, read: StoredWebToken.init)
         if let found { connection.guesses?.note(found, hash: hash) }
         return found
     }

@@ -16,21 +16,6 @@ extension SQLReading {
         )
     }
 
-    /// The webhooks that are told what each of the users is.
-    package func webhooks(ofContainersOf users: Set<UserID>) throws -> [UserID: [WebhookID]] {
-        guard !users.isEmpty else { return [:] }
-        let found: [(UserID, WebhookID)] = try connection.rows(
-            """
-            SELECT user.id, webhook.id
-            FROM json_each(?) AS wanted CROSS JOIN user ON user.id = wanted.value
-                CROSS JOIN webhook ON webhook.container = user.container
-                    AND webhook.environment = user.environment
-            ORDER BY webhook.id
-            """, SQLList(users.map(\.rawValue).sorted())
-        ) { (try $0.value(0), try $0.value(1)) }
-        return Dictionary(grouping: found, by: \.0).mapValues { $0.map(\.1) }
-    }
-
     package func webhookCursor(
         _ id: WebhookID, of user: UserID
     ) throws -> NotificationSequence? {

@@ -34,7 +34,7 @@ package final class GroupMemory {
         var zones: [ZonePlace: StoredZone] = [:]
         var zonePlaces: [ZoneKey: ZonePlace] = [:]
         var revisions: [ContainerKey: SchemaRevision] = [:]
-        var webTokens: [[UInt8]: StoredWebToken] = [:]
+        var webTokens: [WebTokenHash: StoredWebToken] = [:]
         var uses: [AccountID: AccountUse] = [:]
     }
 
@@ -114,7 +114,7 @@ extension SQLTransaction {
         return found
     }
 
-    package func webToken(hash: [UInt8]) throws -> StoredWebToken? {
+    package func webToken(hash: WebTokenHash) throws -> StoredWebToken? {
         if let known = connection.memory?.content.webTokens[hash] { return known }
         let found = try stored.webToken(hash: hash)
         if let found { connection.memory?.content.webTokens[hash] = found }

@@ -17,7 +17,7 @@ package final class RowGuesses: Sendable {
         var keys: [DatabaseID: DatabaseKey] = [:]
         var zones: [GroupMemory.ZonePlace: StoredZone] = [:]
         var revisions: [ContainerKey: SchemaRevision] = [:]
-        var accounts: [[UInt8]: StoredWebToken] = [:]
+        var accounts: [WebTokenHash: StoredWebToken] = [:]
     }
 
     private let state = Mutex(State())
@@ -47,7 +47,7 @@ package final class RowGuesses: Sendable {
         state.withLock { $0.revisions[container] }
     }
 
-    func webToken(hash: [UInt8]) -> StoredWebToken? { state.withLock { $0.accounts[hash] } }
+    func webToken(hash: WebTokenHash) -> StoredWebToken? { state.withLock { $0.accounts[hash] } }
 
     func note(_ database: StoredDatabase) {
         state.withLock { state in
@@ -70,7 +70,7 @@ package final class RowGuesses: Sendable {
         state.withLock { Self.keep(revision, as: container, in: &$0.revisions) }
     }
 
-    func note(_ token: StoredWebToken, hash: [UInt8]) {
+    func note(_ token: StoredWebToken, hash: WebTokenHash) {
         state.withLock { Self.keep(token, as: hash, in: &$0.accounts) }
     }
 

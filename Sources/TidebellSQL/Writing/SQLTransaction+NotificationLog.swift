@@ -5,24 +5,13 @@ extension SQLTransaction {
     package func appendNotifications(
         _ notifications: [StoredNotification], unlessAfter ends: [UserID: NotificationSequence]
     ) throws -> [StoredNotification] {
-        try appendNotifications(notifications, unlessAfter: ends, for: nil)
-    }
-
-    /// The same.
-    ///
-    /// - Parameter webhooks: Those of the users' container where they are in another database; nil where they are in
-    ///   this one.
-    package func appendNotifications(
-        _ notifications: [StoredNotification], unlessAfter ends: [UserID: NotificationSequence],
-        for webhooks: [WebhookID]?
-    ) throws -> [StoredNotification] {
         var appended: [StoredNotification] = []
         // Of a log that ends where its caller saw it end nothing is looked for but what is here
         // twice: each look reads all that was appended before.
         let users = Set(notifications.map(\.user))
         sendAhead { ahead in
             _ = try ahead.newestNotifications(of: users)
-            if webhooks == nil { _ = try ahead.hasWebhooks() }
+            _ = try ahead.hasWebhooks()
             _ = try ahead.hasPushTargets()
         }
         let newest = try newestNotifications(of: users)
@@ -70,11 +59,7 @@ extension SQLTransaction {
             notifiedUsers.insert(user)
             return notification
         }
-        if let webhooks {
-            try queue(appended, for: webhooks)
-        } else {
-            try queueForWebhooks(appended)
-        }
+        try queueForWebhooks(appended)
         try queuePushTargets(of: appended)
         return all
     }

@@ -25,20 +25,34 @@ extension SQLTransaction {
         )
     }
 
-    package func markWebTokenRenewed(hash: [UInt8], at now: Instant) throws {
-        try connection.run("UPDATE web_token SET renewed_at = ? WHERE hash = ?", now, hash)
+    package func markWebTokenRenewed(hash: WebTokenHash, at now: Instant) throws {
+        try connection.run("UPDATE web_token SET renewed_at = ? WHERE hash = ?", now, hash.digest)
     }
 
     package func noteUse(of tokens: [UsedToken: Instant]) throws {
-        for (token, moment) in tokens {
+        let rows = tokens.map { token, moment in
             switch token {
-            case .web(let hash): try noteUse(of: hash, in: "web_token", at: moment)
-            case .kind(let kind, let hash): try noteUse(of: hash, in: kind.table, at: moment)
+            case .web(let hash): (table: "web_token", hash: hash.digest, moment)
+            case .kind(let kind, let hash): (table: kind.table, hash: hash, moment)
             }
+        }
+        // In one order: who notes the same at the same time waits for no row of those that wait for it.
+        for (table, hash, moment) in rows.sorted(by: {
+            $0.table == $1.table
+                ? $0.hash.lexicographicallyPrecedes($1.hash) : $0.table < $1.table
+        }) {
+            try noteUse(of: hash, in: table, at: moment)
         }
     }
 
     package func endTokens(_ tokens: EndedTokens, at now: Instant) throws -> Int {
+        try ending(tokens, at: now).count
+    }
+
+    /// The same; returns the sessions, too, of which tokens ended.
+    package func ending(
+        _ tokens: EndedTokens, at now: Instant
+    ) throws -> (count: Int, sessions: Set<SessionID>) {
         let (which, values) = Self.condition(of: tokens)
         let end = WebTokenRules.end(ofTokensEndedAt: now)
         var counted: Set<SessionID> = []
@@ -62,7 +76,7 @@ extension SQLTransaction {
             return true
         }
         try endAccess(of: ended)
-        return counted.count
+        return (counted.count, ended)
     }
 
     /// The condition that a web token is among those that end, and its parameters.
@@ -92,6 +106,12 @@ extension SQLTransaction {
     private func endAccess(of sessions: Set<SessionID>) throws {
         guard !sessions.isEmpty else { return }
         hasEndedAccess = true
+        try removeAwaitedUploads(ofSessions: sessions)
+    }
+
+    /// Forgets the uploads that were asked for in sessions.
+    package func removeAwaitedUploads(ofSessions sessions: Set<SessionID>) throws {
+        guard !sessions.isEmpty else { return }
         try connection.run(
             """
             DELETE FROM awaited_upload

@@ -21,18 +21,27 @@ extension SQLTransaction {
         )
     }
 
+    /// Makes a row for a webhook of which another database says where it leads: by it users wait in its queue here.
+    package func putPlacelessWebhook(_ webhook: StoredWebhook) throws {
+        hasQuietChange = true
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO webhook
+                (id, container, environment, url, secret, delivered, created_at)
+            VALUES (?, ?, ?, '', '', 0, ?)
+            """,
+            webhook.id, webhook.container.container, webhook.container.environment,
+            webhook.createdAt
+        )
+    }
+
     package func removeWebhook(_ id: WebhookID) throws -> Bool {
         hasQuietChange = true
-        try removeWebhookQueue(of: id)
+        try connection.run("DELETE FROM webhook_queue WHERE webhook = ?", id)
         let removed = try connection.rows(
             "DELETE FROM webhook WHERE id = ? RETURNING id", id
         ) { $0.int(0) }
         return !removed.isEmpty
-    }
-
-    /// Takes all users out of a webhook's queue.
-    package func removeWebhookQueue(of id: WebhookID) throws {
-        try connection.run("DELETE FROM webhook_queue WHERE webhook = ?", id)
     }
 
     package func advanceWebhook(
@@ -96,28 +105,6 @@ extension SQLTransaction {
             """,
             SQLList(beginningsOf: notifications)
         )
-    }
-
-    /// The same where webhooks are in another database.
-    ///
-    /// - Parameter webhooks: Those of the users' container.
-    package func queue(
-        _ notifications: [StoredNotification], for webhooks: [WebhookID]
-    ) throws {
-        guard !notifications.isEmpty else { return }
-        for webhook in webhooks {
-            try connection.run(
-                """
-                INSERT OR IGNORE INTO webhook_queue (webhook, user, delivered, turn)
-                SELECT ?1, wanted.value ->> 0, wanted.value ->> 1, wanted.key + 1 + (
-                    SELECT ifnull(max(queue.turn), 0) FROM webhook_queue AS queue
-                    WHERE queue.webhook = ?1
-                )
-                FROM json_each(?2) AS wanted
-                """,
-                webhook, SQLList(beginningsOf: notifications)
-            )
-        }
     }
 
     package func setWebhook(_ id: WebhookID, disabledBecause reason: String?) throws {

@@ -44,7 +44,7 @@ final class ScopeCheck: StepScopes, @unchecked Sendable {
             case .database(let key): try reader.database(key)?.id.rawValue
             case .databaseWithID(let id): id.rawValue
             case .user(let user): user.rawValue
-            case .catalogue, .store, .looking, .batch, .everything, .users: nil
+            case .catalogue, .store, .looking, .uses, .batch, .everything, .users: nil
             }
     }
 
@@ -104,7 +104,7 @@ final class ScopeCheck: StepScopes, @unchecked Sendable {
         let number = values.count > 1 ? Int64.fromDatabaseValue(values[1]) : nil
         let name = values.last.flatMap(String.fromDatabaseValue)
         switch (kind, scope) {
-        case (_, .batch), (_, .everything), ("store", .store), ("any user", .user),
+        case (_, .uses), (_, .batch), (_, .everything), ("store", .store), ("any user", .user),
             ("any user", .users),
             ("any database", .database), ("any database", .databaseWithID):
             return true

@@ -122,7 +122,9 @@ struct CrossingTests {
             var call = bench.call()
             let user = bench.anna
             call.session = .phone
-            let isNew = try await bench.store.read { try $0.webToken(hash: [2]) == nil }
+            let isNew = try await bench.store.read {
+                try $0.webToken(hash: WebTokenHash(digest: [2], in: .directory)) == nil
+            }
             if isNew { try await bench.signIn(user, on: ["phone", "laptop"], at: call.now) }
             try await store.writeInSteps(for: nil) { [call] in
                 try SignOut.run(for: call, of: user, as: $0)

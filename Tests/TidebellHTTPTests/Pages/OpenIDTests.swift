@@ -172,7 +172,8 @@ struct OpenIDTests {
                 #expect(
                     request.headers["Authorization"]
                         == "Basic \(Data("tide%20bell:s%3Acret".utf8).base64EncodedString())")
-                let token = try #require(told.body.firstMatch(of: /data-token="([0-9a-f]{64})"/)?.1)
+                let token = try #require(
+                    told.body.firstMatch(of: /data-token="([0-9a-f]{64,68})"/)?.1)
                 let target = TestAPI.target(
                     "private/zones/list", apiToken: api.apiToken, webToken: String(token))
                 #expect(try await api.send("GET", target).status == 200)
@@ -422,7 +423,7 @@ struct OpenIDTests {
             provider.state.withLock { $0.claims = Self.claims(parameters, api) }
             let page = try await Self.comeBack(
                 browser, "code=c&state=\(parameters["state"] ?? "")")
-            let told = try #require(page.body.firstMatch(of: /data-token="([0-9a-f]{64})"/)?.1)
+            let told = try #require(page.body.firstMatch(of: /data-token="([0-9a-f]{64,68})"/)?.1)
             token.current = String(told)
         }
         #expect(

@@ -85,7 +85,7 @@ import TidebellWire
             #expect(cookies.count == 2, "the first page's and the session's")
             for cookie in cookies {
                 #expect(
-                    cookie.replacing(/[0-9a-f]{64}/, with: "X")
+                    cookie.replacing(/[0-9a-f]{64,68}/, with: "X")
                         == "tidebell-page=X; Path=\(path); HttpOnly; SameSite=Lax")
             }
             #expect(cookies[0] != cookies[1])
@@ -296,7 +296,7 @@ import TidebellWire
             let first = try await ben.open()
             #expect(!first.body.contains("notes:"))
             #expect(
-                first.headers["set-cookie"]?.replacing(/[0-9a-f]{64}/, with: "X")
+                first.headers["set-cookie"]?.replacing(/[0-9a-f]{64,68}/, with: "X")
                     == "tidebell-page=X; Path=/tide\(path); HttpOnly; SameSite=Lax; Secure")
             // The proxy takes the prefix away.
             let signedIn = try await ben.send(

@@ -58,7 +58,7 @@ struct SignInPageTests {
         _ page: TestBrowser.Page
     ) throws -> (token: String, origins: String) {
         let match = try #require(
-            page.body.firstMatch(of: /data-token="([0-9a-f]{64})" data-origins="([^"]*)"/),
+            page.body.firstMatch(of: /data-token="([0-9a-f]{64,68})" data-origins="([^"]*)"/),
             "\(page.body)")
         return (String(match.1), String(match.2))
     }

@@ -3,7 +3,7 @@
 /// Web tokens, and the sessions they make.
 package protocol SessionReading {
     /// Returns the web token with this hash, also one that has expired.
-    func webToken(hash: [UInt8]) throws -> StoredWebToken?
+    func webToken(hash: WebTokenHash) throws -> StoredWebToken?
 
     /// Returns the sessions of an account that have a token which is valid at `now`,
     /// oldest first, at most `limit`.
@@ -30,12 +30,12 @@ package protocol SessionReading {
 
 /// Sessions begin, are used, and end.
 package protocol SessionWriting: SessionReading {
-    /// Stores a web token by its hash; one with a lifetime is renewed for as long
+    /// Stores a web token by its hash, in the cell that its session names; one with a lifetime is renewed for as long
     /// again before it expires, but not past its end.
     func putWebToken(_ token: StoredWebToken, hash: [UInt8]) throws
 
     /// Notes that a web token was followed by another.
-    func markWebTokenRenewed(hash: [UInt8], at now: Instant) throws
+    func markWebTokenRenewed(hash: WebTokenHash, at now: Instant) throws
 
     /// Notes that tokens were in use, to the hour; what is gone is ignored.
     func noteUse(of tokens: [UsedToken: Instant]) throws

@@ -14,7 +14,7 @@ extension FetchWebAuthToken: Endpoint {
         let request = try exchange.read(Request.self)
         let (container, now) = (exchange.call.container, exchange.call.now)
         let account = try exchange.call.requireUser().account
-        let token = Secret.make(from: exchange.cloud.randomness)
+        let secret = Secret.make(from: exchange.cloud.randomness)
         try await exchange.cloud.store.write(.account(account), for: account) { transaction in
             guard
                 try transaction.hasAPIToken(
@@ -23,11 +23,12 @@ extension FetchWebAuthToken: Endpoint {
             else { throw WireError.unknownAPIToken(container) }
             let source = try exchange.webToken(in: transaction)
             try transaction.beginSession(
-                .page, Secret.hash(token), of: account, with: source,
+                .page, Secret.hash(secret), of: account, with: source,
                 lifetime: WebTokenRules.fetchedLifetime, in: container,
                 limits: exchange.call.limits, at: now
             )
         }
+        let token = Secret.webToken(secret, of: account)
         return .json { Response(webAuthToken: token).write(to: &$0) }
     }
 }

@@ -60,12 +60,13 @@ extension Exchange {
 
     /// What a sign-in draws before its transaction.
     struct NewSignIn: Sendable {
-        let token: String
+        /// Of the token.
+        let secret: String
         /// The record name of a user who comes to the container for the first time.
         let recordName: String
 
         init(from randomness: Randomness) {
-            token = Secret.make(from: randomness)
+            secret = Secret.make(from: randomness)
             recordName = Secret.makeUserRecordName(from: randomness)
         }
     }
@@ -85,7 +86,7 @@ extension Exchange {
         let (container, now) = (call.container, call.now)
         let (account, source) = try check(proof, in: transaction)
         try transaction.beginSession(
-            .device, Secret.hash(new.token), of: account, with: source,
+            .device, Secret.hash(new.secret), of: account, with: source,
             lifetime: WebTokenRules.signInLifetime, notAfter: proof.sessionEnd(at: now),
             in: container, limits: call.limits, at: now
         )
@@ -93,7 +94,8 @@ extension Exchange {
             container, as: account, recordName: new.recordName, limits: call.limits, at: now
         )
         return SignIn.Response(
-            webAuthToken: new.token, userRecordName: user.recordName,
+            webAuthToken: Secret.webToken(new.secret, of: account),
+            userRecordName: user.recordName,
             user: try transaction.accountNames([account])[account] ?? ""
         )
     }

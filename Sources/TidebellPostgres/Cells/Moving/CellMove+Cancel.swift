@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellCore
 package import TidebellPostgresClient
 
 extension CellMove {

@@ -3,7 +3,7 @@ import TidebellCore
 import TidebellSQL
 import TidebellWire
 
-// What the first cell has alone: accounts, who is a user of what, schemas, webhooks, the store itself.
+// What the first cell has alone: the names of accounts, who is a user of what, where webhooks lead, the store itself.
 extension CellReading {
     // MARK: Account
 
@@ -91,18 +91,6 @@ extension CellReading {
 
     // MARK: Schema
 
-    func recordTypes(_ names: Set<String>, in container: ContainerKey) throws -> [String:
-        StoredRecordType]
-    {
-        try directory.recordTypes(names, in: container)
-    }
-
-    func privateFields(of user: UserID, in types: Set<String>, _ container: ContainerKey)
-        throws -> [String: [String: StoredField]]
-    {
-        try directory.privateFields(of: user, in: types, container)
-    }
-
     func differingPrivateFields(in container: ContainerKey, limit: Int) throws
         -> [DifferingPrivateField]
     {
@@ -111,10 +99,6 @@ extension CellReading {
 
     func schemaDefinition(of container: ContainerKey) throws -> SchemaDefinition {
         try directory.schemaDefinition(of: container)
-    }
-
-    func schemaRevision(of container: ContainerKey) throws -> SchemaRevision {
-        try directory.schemaRevision(of: container)
     }
 
     func recordTypeNames(in container: ContainerKey, limit: Int) throws -> [String] {
@@ -147,32 +131,6 @@ extension CellReading {
         try directory.serverKeys(limit: limit)
     }
 
-    // MARK: Session
-
-    func webToken(hash: [UInt8]) throws -> StoredWebToken? {
-        try directory.webToken(hash: hash)
-    }
-
-    func sessions(of account: AccountID, at now: Instant, limit: Int) throws
-        -> [StoredSession]
-    {
-        try directory.sessions(of: account, at: now, limit: limit)
-    }
-
-    func sessions(like token: StoredWebToken, at now: Instant, limit: Int) throws
-        -> [StoredSession]
-    {
-        try directory.sessions(like: token, at: now, limit: limit)
-    }
-
-    func ancestors(of session: SessionID) throws -> Set<SessionID> {
-        try directory.ancestors(of: session)
-    }
-
-    func end(of session: SessionID, at now: Instant) throws -> Instant? {
-        try directory.end(of: session, at: now)
-    }
-
     // MARK: Sign in
 
     func deviceSignIn(hash: [UInt8]) throws -> StoredDeviceSignIn? {
@@ -191,19 +149,11 @@ extension CellReading {
 
     // MARK: Token
 
-    func token(hash: [UInt8], _ kind: TokenKind) throws -> StoredToken? {
-        try directory.token(hash: hash, kind)
-    }
-
     func tokens(_ kind: TokenKind, limit: Int) throws -> [StoredToken] {
         try directory.tokens(kind, limit: limit)
     }
 
     // MARK: User
-
-    func user(of account: AccountID, in container: ContainerKey) throws -> StoredUser? {
-        try directory.user(of: account, in: container)
-    }
 
     func user(recordName: String, in container: ContainerKey) throws -> StoredUser? {
         try directory.user(recordName: recordName, in: container)
@@ -211,10 +161,6 @@ extension CellReading {
 
     func users(recordNames: Set<String>, in container: ContainerKey) throws -> [StoredUser] {
         try directory.users(recordNames: recordNames, in: container)
-    }
-
-    func users(_ ids: Set<UserID>) throws -> [UserID: StoredUser] {
-        try directory.users(ids)
     }
 
     func users(of account: AccountID, limit: Int) throws -> [StoredUser] {

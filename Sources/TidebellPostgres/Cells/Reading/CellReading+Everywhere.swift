@@ -246,7 +246,7 @@ extension CellReading {
     // MARK: What accounts and containers hold
 
     func privateUse(of account: AccountID) throws -> StorageUse {
-        let owners = try directory.users(of: account, limit: .max).map(\.id)
+        let owners = try reader(in: known(account.cell)).users(of: account, limit: .max).map(\.id)
         let byCell = Dictionary(grouping: owners) { cells.cell(of: $0) }
         return try byCell.sorted { $0.key < $1.key }.reduce(.zero) {
             $0 + (try reader(in: $1.key).use(of: Set($1.value)))

@@ -10,7 +10,7 @@ extension CellReading {
     }
 
     /// Reads of users in each cell that has some of them.
-    private func each<Result>(
+    func each<Result>(
         _ users: Set<UserID>, _ read: (any SQLReading, Set<UserID>) throws -> Result
     ) throws -> [Result] {
         try Dictionary(grouping: users, by: cells.cell(of:)).sorted { $0.key < $1.key }
@@ -35,10 +35,18 @@ extension CellReading {
         try reader(of: user).registeredDevices(of: user)
     }
 
+    /// A cell knows of those whose account has its sessions there, too; of the others, and of webhooks, the directory does.
     func reachableUsers(among users: Set<UserID>) throws -> [UserID: StoredUser] {
-        let withDevices = try each(users) { try $0.usersWithDevices(among: $1) }
-        return try directory.reachableUsers(
-            among: users, withDevices: withDevices.reduce(into: []) { $0.formUnion($1) })
+        var found: [UserID: StoredUser] = [:]
+        for part in try each(users, { try $0.reachableUsers(among: $1) }) {
+            found.merge(part) { first, _ in first }
+        }
+        let others = users.subtracting(found.keys)
+        guard !others.isEmpty, !isAhead else { return found }
+        let withDevices = try each(others) { try $0.usersWithDevices(among: $1) }
+        let reachable = try directory.reachableUsers(
+            among: others, withDevices: withDevices.reduce(into: []) { $0.formUnion($1) })
+        return found.merging(reachable) { first, _ in first }
     }
 
     /// A device or a token may have come from a user of any cell. What is the user's already was given up by the others when it was
@@ -168,7 +176,7 @@ extension CellReading {
             devices += found.devices.filter { cells.cell(of: $0.device.user) == cell }
         }
         guard let token else { return nil }
-        let lasting = try directory.lasting(among: Set(devices.map(\.access)), at: now)
+        let lasting = try self.lasting(among: Set(devices.map(\.access)), at: now)
         return (
             token,
             devices.filter { lasting.contains($0.access) }.map(\.device)
@@ -183,7 +191,7 @@ extension CellReading {
                 accesses.insert($0)
                 return true
             }
-            let lasting = try directory.lasting(among: accesses, at: now)
+            let lasting = try self.lasting(among: accesses, at: now)
             guard lasting.count < accesses.count else { return all }
             return try reader.devicesWithTokens(of: users, at: now, reaching: .any) {
                 lasting.contains($0)
@@ -194,13 +202,13 @@ extension CellReading {
     func pushTarget(_ key: PushTargetKey, at now: Instant) throws -> PushTarget? {
         let found = try reader(in: cells.cell(of: key.device)).pushTarget(
             key, at: now, reaching: .any)
-        guard let found, try !directory.lasting(among: [found.access], at: now).isEmpty else {
+        guard let found, try !lasting(among: [found.access], at: now).isEmpty else {
             return nil
         }
         return found.target
     }
 
-    /// Devices are where their users are, sessions in the directory. While the cell of a device is away, what its session says
+    /// Devices are where their users are, sessions where their accounts are. While the cell of a device is away, what its session says
     /// counts: nobody goes on receiving after a sign-out because a cell cannot be asked.
     func listening(among listeners: Set<Listener>, at now: Instant) throws -> Set<Listener> {
         var streams: [CellNumber: Set<DeviceKey>] = [:]
@@ -213,11 +221,11 @@ extension CellReading {
                 streams[cells.cell(of: device), default: []].insert(device)
                 sessions.insert(session)
             case .apiToken:
-                found.formUnion(try directory.listening(among: [listener], at: now))
+                found.formUnion(try catalogue.listening(among: [listener], at: now))
             case .courier(let token): couriers.insert(token)
             }
         }
-        let lasting = try directory.lastingSessions(sessions, at: now)
+        let lastingSessions = try self.lastingSessions(sessions, at: now)
         var devices: Set<DeviceKey> = []
         for (cell, keys) in streams {
             let found = try ifReached { try reader(in: cell).users(ofDevices: keys).keys }
@@ -230,13 +238,13 @@ extension CellReading {
             isWhole = isWhole && found != nil
             accesses += (found ?? []).filter { cells.cell(of: $0.access.user) == cell }
         }
-        let reached = try directory.lasting(among: Set(accesses.map(\.access)), at: now)
+        let reached = try self.lasting(among: Set(accesses.map(\.access)), at: now)
         let receiving = Set(accesses.filter { reached.contains($0.access) }.map(\.token))
         return found.union(
             listeners.filter { listener in
                 switch listener {
                 case .stream(let device, let session):
-                    devices.contains(device) && lasting.contains(session)
+                    devices.contains(device) && lastingSessions.contains(session)
                 case .apiToken: false
                 case .courier(let token): receiving.contains(token) || !isWhole
                 }
@@ -244,7 +252,8 @@ extension CellReading {
     }
 
     /// What a cell answers; nil where it is away.
-    private func ifReached<Answer>(_ read: () throws -> Answer) throws -> Answer? {
+    @discardableResult
+    func ifReached<Answer>(_ read: () throws -> Answer) throws -> Answer? {
         do {
             return try read()
         } catch {

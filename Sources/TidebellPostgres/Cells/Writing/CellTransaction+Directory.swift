@@ -7,20 +7,12 @@ import TidebellWire
 extension CellTransaction {
     // MARK: Account
 
-    func createAccount(named name: String, at now: Instant) throws -> AccountID {
-        try write(in: .directory) { try $0.createAccount(named: name, at: now) }
-    }
-
     func putIdentity(_ identity: ForeignIdentity, of account: AccountID) throws {
         try write(in: .directory) { try $0.putIdentity(identity, of: account) }
     }
 
     func setPassword(_ hash: String?, of account: AccountID) throws {
         try write(in: .directory) { try $0.setPassword(hash, of: account) }
-    }
-
-    func setDisabled(_ isDisabled: Bool, _ account: AccountID) throws {
-        try write(in: .directory) { try $0.setDisabled(isDisabled, account) }
     }
 
     // MARK: Address
@@ -95,16 +87,6 @@ extension CellTransaction {
 
     // MARK: Schema
 
-    func addRecordTypes(_ types: [String: StoredRecordType], in container: ContainerKey)
-        throws
-    {
-        try write(in: .directory) { try $0.addRecordTypes(types, in: container) }
-    }
-
-    func replaceSchema(with schema: SchemaDefinition, in container: ContainerKey) throws {
-        try write(in: .directory) { try $0.replaceSchema(with: schema, in: container) }
-    }
-
     func noteQueryUses(
         _ uses: [QueryUse], in container: ContainerKey, at now: Instant, keeping kept: Int
     ) throws {
@@ -131,36 +113,6 @@ extension CellTransaction {
 
     func putServerKey(_ key: StoredServerKey) throws {
         try write(in: .directory) { try $0.putServerKey(key) }
-    }
-
-    // MARK: Session
-
-    func putWebToken(_ token: StoredWebToken, hash: [UInt8]) throws {
-        try write(in: .directory) { try $0.putWebToken(token, hash: hash) }
-    }
-
-    func markWebTokenRenewed(hash: [UInt8], at now: Instant) throws {
-        try write(in: .directory) { try $0.markWebTokenRenewed(hash: hash, at: now) }
-    }
-
-    func noteUse(of tokens: [UsedToken: Instant]) throws {
-        try write(in: .directory) { try $0.noteUse(of: tokens) }
-    }
-
-    func endTokens(_ tokens: EndedTokens, at now: Instant) throws -> Int {
-        try write(in: .directory) { try $0.endTokens(tokens, at: now) }
-    }
-
-    func removeSessions(begunWith session: SessionID) throws -> Set<SessionID> {
-        try write(in: .directory) { try $0.removeSessions(begunWith: session) }
-    }
-
-    func removeWebTokens(
-        expiredBefore moment: Instant, ofPagesBefore pageMoment: Instant, limit: Int
-    ) throws -> Int {
-        try write(in: .directory) {
-            try $0.removeWebTokens(expiredBefore: moment, ofPagesBefore: pageMoment, limit: limit)
-        }
     }
 
     // MARK: Sign in
@@ -195,25 +147,7 @@ extension CellTransaction {
         try write(in: .directory) { try $0.removeFinishedVisits(endedBy: moment, limit: limit) }
     }
 
-    // MARK: Token
-
-    func putToken(_ token: StoredToken, _ kind: TokenKind) throws {
-        try write(in: .directory) { try $0.putToken(token, kind) }
-    }
-
-    func removeToken(hash: [UInt8], _ kind: TokenKind) throws {
-        try write(in: .directory) { try $0.removeToken(hash: hash, kind) }
-    }
-
     // MARK: Webhook
-
-    func createWebhook(
-        for container: ContainerKey, url: String, secret: [UInt8], at now: Instant
-    ) throws -> StoredWebhook {
-        try write(in: .directory) {
-            try $0.createWebhook(for: container, url: url, secret: secret, at: now)
-        }
-    }
 
     func setWebhook(_ id: WebhookID, disabledBecause reason: String?) throws {
         try write(in: .directory) { try $0.setWebhook(id, disabledBecause: reason) }

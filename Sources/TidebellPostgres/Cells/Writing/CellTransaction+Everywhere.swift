@@ -7,15 +7,32 @@ import TidebellWire
 extension CellTransaction {
     // MARK: Users
 
-    /// The number of a new user says in which cell their databases will be.
+    /// The number of a new user says in which cell their databases will be: that of their account's sessions.
     func makeUser(
         of account: AccountID, in container: ContainerKey, recordName: String, at now: Instant
     ) throws -> StoredUser {
-        try write(in: .directory) {
+        let user = try write(in: .directory) {
             try $0.makeUser(
                 of: account, in: container, recordName: recordName, at: now,
-                numberedFrom: cells.map.cellForNewUser().start)
+                numberedFrom: cells.map.cellForNewUser(of: account).start)
         }
+        if known(account.cell) != .directory { uncopied.users.append(user) }
+        return user
+    }
+
+    /// The same as in any reader. A step of an account brings its cell a user whom that lacks: their copy was not made.
+    func user(of account: AccountID, in container: ContainerKey) throws -> StoredUser? {
+        let cell = known(account.cell)
+        guard cell != .directory else { return try directory.user(of: account, in: container) }
+        if let found = try reader(in: cell).user(of: account, in: container) { return found }
+        let found = try directory.user(of: account, in: container)
+        if isOfAccount, let found { uncopied.users.append(found) }
+        return found
+    }
+
+    /// Brings the cell of an account a user that the directory has committed: it has a row of each of them.
+    func copyUser(_ user: StoredUser) throws {
+        try write(in: known(user.account.cell)) { try $0.putUsers([user]) }
     }
 
     /// Writes something of users in a cell, which has the rows of those who have something there: whose cell it is, who
@@ -27,7 +44,7 @@ extension CellTransaction {
     ) throws -> Result {
         guard cell != .directory else { return try write(in: cell, body) }
         let there = try reader(in: cell).users(users)
-        let missing = try directory.users(users.subtracting(there.keys)).values
+        let missing = try self.users(users.subtracting(there.keys)).values
         return try write(in: cell) {
             try $0.putUsers(missing)
             return try body($0)
@@ -60,6 +77,7 @@ extension CellTransaction {
         var (devices, subscriptions) = (0, 0)
         for cell in cells.numbers where cell != home {
             try write(in: cell) {
+                try $0.removeSessions(of: account)
                 devices += try $0.removeDevices(of: account)
                 subscriptions += try $0.removeSubscriptions(of: account)
             }
@@ -129,6 +147,7 @@ extension CellTransaction {
         let byCell = Dictionary(grouping: indexes) { cells.cell(of: $0) }
         for (cell, part) in byCell.sorted(by: { $0.key < $1.key }) {
             try write(in: cell) { try $0.noteUse(of: Set(part), at: now) }
+            try commit(in: cell)
         }
     }
 

@@ -93,25 +93,20 @@ extension CellTransaction {
 
     // MARK: Notification log
 
-    /// Each user's in their cell, with what webhooks the directory has.
+    /// Each user's in their cell, which has a row of them: how far the log is cut off is noted there.
     func appendNotifications(
         _ notifications: [StoredNotification], unlessAfter ends: [UserID: NotificationSequence]
     ) throws -> [StoredNotification] {
-        let (users, directory) = (Set(notifications.map(\.user)), try self.directory)
-        directory.sendAhead {
-            _ = try $0.users(users)
-            _ = try $0.webhooks(ofContainersOf: users)
-        }
-        let known = try directory.users(users)
-        let webhooks = try directory.webhooks(ofContainersOf: users)
+        let byCell = Dictionary(grouping: notifications) { cells.cell(of: $0.user) }
         var appended: [UserID: ArraySlice<StoredNotification>] = [:]
-        for user in users.sorted(by: { $0.rawValue < $1.rawValue }) {
-            let own = notifications.filter { $0.user == user }
-            appended[user] = try write(of: user) {
-                // How far the log is cut off is noted in the user's row.
-                try $0.putUsers([known[user]].compactMap(\.self))
-                return try $0.appendNotifications(own, unlessAfter: ends, for: webhooks[user] ?? [])
-            }[...]
+        for (cell, part) in byCell.sorted(by: { $0.key < $1.key }) {
+            let written = try write(in: cell, bringing: Set(part.map(\.user))) {
+                try $0.appendNotifications(part, unlessAfter: ends)
+            }
+            guard byCell.count > 1 else { return written }
+            for (user, own) in Dictionary(grouping: written, by: \.user) {
+                appended[user] = own[...]
+            }
         }
         return notifications.compactMap { appended[$0.user]?.popFirst() }
     }
@@ -150,7 +145,7 @@ extension CellTransaction {
         let cell = cells.cell(of: device)
         let now = token.registeredAt
         let earlier = try reader(in: cell).access(of: token.token, to: device)
-        let lasts = try earlier.map { try !directory.lasting(among: [$0], at: now).isEmpty }
+        let lasts = try earlier.map { try !lasting(among: [$0], at: now).isEmpty }
         try write(in: cell) {
             try $0.putPushToken(
                 token, notifying: device, in: session, ending: .ended(lasts == false))
@@ -204,12 +199,5 @@ extension CellTransaction {
             waiting.formUnion(try $0.advanceWebhook(id, to: $1))
         }
         return waiting
-    }
-
-    func removeWebhook(_ id: WebhookID) throws -> Bool {
-        for cell in cells.numbers where cell != home {
-            try write(in: cell) { try $0.removeWebhookQueue(of: id) }
-        }
-        return try own.removeWebhook(id)
     }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
 import TidebellSQL
+import TidebellWire
 
 /// The transaction of one step, in the cell of its scope: what it reads elsewhere it reads in snapshots of other
 /// cells.
 ///
-/// A step of `store`, `catalogue`, `batch` or `everything` is one of the directory's. In other cells it has transactions, too, which
+/// A step of `store`, `catalogue`, `account`, `uses`, `batch` or `everything` is one of the directory's. In other cells it has transactions, too, which
 /// are committed before its own, one after the other: nothing in a batch needs another part of it, and what is of everything is
 /// bounded and may come again.
 final class CellTransaction: CellReading, StoreTransaction {
@@ -14,20 +15,46 @@ final class CellTransaction: CellReading, StoreTransaction {
     /// The cell of the scope, and its transaction.
     let home: CellNumber
     let own: SQLTransaction
-    private let scope: StoreScope
+    let scope: StoreScope
+    /// What it locks in the other cells in which it writes; nil where it writes in none.
+    private let scopeElsewhere: StoreScope?
+    /// Whether another cell has committed a part of it.
+    private(set) var hasCommittedElsewhere = false
+    /// Whether its locks in its own cell were waited for.
+    private var hasItsLocks = false
+    /// What is to be copied to other cells when the directory has committed it.
+    var uncopied = UncopiedRows()
 
     var cells: Cells { readers.cells }
+    var cellOfCopies: CellNumber { home }
 
-    /// - Parameter home: The cell that the transaction is of.
-    init(_ own: SQLTransaction, in home: CellNumber, of scope: StoreScope, _ cells: Cells) {
+    /// - Parameters:
+    ///   - home: The cell that the transaction is of.
+    ///   - scopeElsewhere: What it locks in the other cells in which it writes; nil where it writes in none.
+    init(
+        _ own: SQLTransaction, in home: CellNumber, of scope: StoreScope, _ cells: Cells,
+        locking scopeElsewhere: StoreScope?
+    ) {
         self.own = own
         self.home = home
         self.scope = scope
+        self.scopeElsewhere = scopeElsewhere
         readers = CellReaders(cells, in: home, own)
     }
 
+    /// The reader of a cell. What a step of an account reads elsewhere it reads when it has the account's lock: its sessions
+    /// are there.
     func reader(in cell: CellNumber) throws -> any SQLReading {
-        try held[cell]?.transaction ?? readers.reader(in: cell)
+        if let known = held[cell] { return known.transaction }
+        if cell != home, isOfAccount { try waitForLocks() }
+        return try readers.reader(in: cell)
+    }
+
+    /// Waits for the locks of the step in its own cell.
+    private func waitForLocks() throws {
+        guard !hasItsLocks else { return }
+        _ = try own.connection.first("SELECT 1") { $0.int(0) }
+        hasItsLocks = true
     }
 
     /// Ends what was read and written elsewhere.
@@ -38,37 +65,54 @@ final class CellTransaction: CellReading, StoreTransaction {
         var failure: (any Error)?
         for one in all {
             // Those behind one that failed are undone.
-            do { try one.end(committing: committing && failure == nil) } catch { failure = error }
+            do { try end(one, committing: committing && failure == nil) } catch { failure = error }
         }
         if let failure { throw failure }
+    }
+
+    /// Commits what was written in another cell, and of which nothing depends.
+    func commit(in cell: CellNumber) throws {
+        if let one = held.removeValue(forKey: cell) { try end(one, committing: true) }
+    }
+
+    private func end(_ one: HeldTransaction, committing: Bool) throws {
+        try one.end(committing: committing)
+        if committing { hasCommittedElsewhere = true }
     }
 
     /// The transaction of a cell.
     private func transaction(in cell: CellNumber) throws -> SQLTransaction {
         if cell == home { return own }
-        guard isWide else { throw own.missing("what cell \(cell.rawValue) has") }
+        guard let scope = scopeElsewhere else {
+            throw own.missing("what cell \(cell.rawValue) has")
+        }
         if let known = held[cell] { return known.transaction }
-        // Has the locks of the step in the directory, by which it is the only one.
-        if held.isEmpty { _ = try own.connection.first("SELECT 1") { $0.int(0) } }
-        let begun = try HeldTransaction(in: cells.store(of: cell))
+        // Before any in other cells.
+        try waitForLocks()
+        let begun = try HeldTransaction(in: cells.store(of: cell), of: scope)
         held[cell] = begun
         return begun.transaction
     }
 
-    /// Whether the step may write in other cells than its own: what is of the whole cloud, or of a container, whose
-    /// webhooks have queues in all of them.
-    var isWide: Bool {
-        switch scope {
-        case .batch, .everything, .store, .catalogue: true
-        case .account, .database, .databaseWithID, .user, .users, .looking: false
-        }
+    /// Whether the step may write in other cells than its own.
+    var isWide: Bool { scopeElsewhere != nil }
+
+    /// Whether the step is one of an account.
+    var isOfAccount: Bool {
+        if case .account = scope { true } else { false }
     }
 
     /// Writes in a cell.
     func write<Result>(
         in cell: CellNumber, _ body: (SQLTransaction) throws -> Result
     ) throws -> Result {
-        try body(transaction(in: cell))
+        let transaction = try transaction(in: cell)
+        let result = try body(transaction)
+        // It waits for whatever is being written there by those whose access it ends.
+        if cell != home, scopeElsewhere != .everything, transaction.hasEndedAccess {
+            throw NeedsAllOfCell()
+        }
+        return result
     }
 
     /// Writes in every cell.
@@ -89,3 +133,14 @@ final class CellTransaction: CellReading, StoreTransaction {
         return count
     }
 }
+
+/// What a step changed in the directory and other cells have copies of: they never have what the directory has not, so these
+/// are made by steps of their own.
+struct UncopiedRows: Sendable {
+    var schemas: Set<ContainerKey> = []
+    /// Users whom the cells of their accounts do not know of.
+    var users: [StoredUser] = []
+}
+
+/// A step has to lock all of another cell in which it writes, and begins anew.
+struct NeedsAllOfCell: Error {}

@@ -5,9 +5,10 @@ import TidebellSQL
 
 /// A transaction of another cell, which its lane holds open while a step of the directory works on it.
 ///
-/// Only steps of `store`, `catalogue`, `batch` and `everything` have some. Those of `batch` and `everything` are alone: they hold the
+/// Only steps of `store`, `catalogue`, `account`, `uses`, `batch` and `everything` have some. Those of `batch` and `everything` are alone: they hold the
 /// directory's lock. The others go from cell to cell in the order of their numbers, as whoever moves something does, so that
-/// none waits for another's.
+/// none waits for another's; those of an account have one in its cell only, with the lock of the account, or, where they end a
+/// session, with that of the cell.
 ///
 /// `@unchecked Sendable`: the lane waits while the step's thread uses the transaction.
 final class HeldTransaction: @unchecked Sendable {
@@ -28,17 +29,14 @@ final class HeldTransaction: @unchecked Sendable {
     private let hasEnded = DispatchSemaphore(value: 0)
 
     /// Waits for a transaction, on a thread that is none of Swift's concurrency.
-    init(in store: PostgresStore) throws {
+    ///
+    /// - Parameter scope: What is locked in the other cell.
+    init(in store: PostgresStore, of scope: StoreScope) throws {
         Task {
             do {
-                try await store.write(.everything) { transaction throws in
-                    // The step knows nothing of a lane that runs its transaction again.
-                    guard self.held == nil else { throw Self.conflict }
-                    self.held = PostgresStore.transaction(transaction)
-                    self.isOpen.signal()
-                    self.mayEnd.wait()
-                    if !self.isCommitted { throw Undone() }
-                }
+                try await store.writeInSteps(
+                    for: nil, about: scope, alone: true, durability: .immediate
+                ) { try $0.write(scope, self.hold) }
             } catch {
                 self.failure = error
             }
@@ -52,6 +50,16 @@ final class HeldTransaction: @unchecked Sendable {
                 .isUnreachable, detail: "\(store.place): no answer in \(Self.patience) seconds")
         }
         guard held != nil else { throw failure ?? Self.conflict }
+    }
+
+    /// Keeps a transaction open until it is ended.
+    private func hold(_ transaction: any StoreTransaction) throws {
+        // The step knows nothing of a lane that runs its transaction again.
+        guard held == nil else { throw Self.conflict }
+        held = PostgresStore.transaction(transaction)
+        isOpen.signal()
+        mayEnd.wait()
+        if !isCommitted { throw Undone() }
     }
 
     /// The transaction, until it is ended.
