@@ -217,25 +217,45 @@ struct CellCommand: AsyncParsableCommand {
     /// `tidebell cell change`.
     struct Change: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say whether new accounts, users and containers come to a cell.",
-            discussion: "Servers look for it when they start.")
+            abstract:
+                "Say whether new accounts, users and containers come to a cell, or where it is.",
+            discussion: """
+                Servers that run notice within seconds whether a cell takes new ones. To say where it is from now on, stop them first: \
+                they look for that when they start.
+                """)
 
         @Argument(help: "The cell, as `tidebell cell list` prints it.") var name: String
 
         @Flag(
             inversion: .prefixedNo,
             help: "Let new accounts, users and containers come to this cell.")
-        var takesNew: Bool
+        var takesNew: Bool?
+
+        @Option(help: "The address of its database from now on, without a password.")
+        var address: String?
 
         @OptionGroup var data: DataOption
 
+        func validate() throws {
+            guard takesNew != nil || address != nil else {
+                throw ValidationError("Say --takes-new, --no-takes-new or --address.")
+            }
+        }
+
         func run() async throws {
+            if let address {
+                try CellCommand.withDirectory(data) {
+                    try CellDirectory.change(name, address: address, in: $0)
+                }
+                printLine("Cell '\(name)' is at its new address. Start the servers.")
+            }
+            guard let takesNew else { return }
             try CellCommand.withDirectory(data) {
                 try CellDirectory.change(name, takesNew: takesNew, in: $0)
             }
             printLine(
                 takesNew
-                    ? "New users and containers come to cell '\(name)', too."
+                    ? "New accounts, users and containers come to cell '\(name)', too."
                     : "No new accounts, users or containers come to cell '\(name)'.")
         }
     }

@@ -16,13 +16,16 @@ struct CellCommandTests {
         return program
     }
 
-    /// The address of a new database.
-    private func database() async throws -> String {
+    /// The address of a new database, or of a copy of one.
+    private func database(copying template: String = "template0") async throws -> String {
         let server = try PostgresTestServer.shared.get()
         let name = server.makeDatabaseName()
         let psql = try ChildProcess(
             URL(fileURLWithPath: "/usr/bin/env"),
-            ["psql", "-qAt", server.address(), "-c", "CREATE DATABASE \(name) TEMPLATE template0"],
+            [
+                "psql", "-qAt", server.address(), "-c",
+                "CREATE DATABASE \(name) TEMPLATE \(template)",
+            ],
             mergesErrors: true)
         try #require(await psql.waitUntilExit() == 0)
         return server.address(database: name)
@@ -92,6 +95,37 @@ struct CellCommandTests {
         #expect(await server.waitUntilExit() == 0)
     }
 
+    @Test("A cell that is somewhere else is found there, once no server runs")
+    func address() async throws {
+        let cloud = try await cloud()
+        defer { try? FileManager.default.removeItem(at: cloud.dataFolder) }
+        let east = try await database()
+        _ = try await cloud.run(["cell", "add", "east", east])
+        _ = try await cloud.run(["cell", "change", "directory", "--no-takes-new"])
+        var server = try await cloud.serve()
+        let household = try await Household(program: cloud, user: "anna")
+        let note = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "a"))
+        try await household.database().1.save(note)
+        #expect(
+            try await refusal(["cell", "change", "east", "--address", east], by: cloud)
+                .contains("A server is running"))
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+        let name = try #require(east.firstMatch(of: /dbname=(\w+)/)?.1)
+        let copy = try await database(copying: String(name))
+        let changed = try await cloud.run(["cell", "change", "east", "--address", copy])
+        #expect(changed.joined().contains("is at its new address"))
+        // Nothing is looked for in the old place any more.
+        let psql = try ChildProcess(
+            URL(fileURLWithPath: "/usr/bin/env"),
+            ["psql", "-qAt", copy, "-c", "DROP DATABASE \(name)"], mergesErrors: true)
+        try #require(await psql.waitUntilExit() == 0)
+        server = try await cloud.serve()
+        _ = try await household.database().1.record(for: note.recordID)
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+    }
+
     @Test(
         "A cell is refused with a password, a name that is taken, and a database that is not empty")
     func refusals() async throws {
@@ -118,6 +152,17 @@ struct CellCommandTests {
             try await refusal(["cell", "change", "east", "--no-takes-new"], by: cloud)
                 .contains(
                     "Cell 'east' is the only one to which new accounts, users and containers come"))
+        #expect(
+            try await refusal(["cell", "change", "east"], by: cloud)
+                .contains("Say --takes-new, --no-takes-new or --address"))
+        #expect(
+            try await refusal(
+                ["cell", "change", "directory", "--address", east], by: cloud
+            ).contains("start them with another one"))
+        #expect(
+            try await refusal(
+                ["cell", "change", "east", "--address", try await database()], by: cloud
+            ).contains("is not cell 'east' of this cloud"))
         // A server is started with the directory's address.
         var other = cloud
         other.environment["TIDEBELL_STORE"] = east

@@ -113,6 +113,34 @@ struct CellSessionTests {
         try await cloud.store.close()
     }
 
+    @Test(
+        "A cell that takes new ones gets accounts with their users, the directory among them; another one none, also while servers run"
+    )
+    func takingNew() async throws {
+        let cloud = try await Cloud()
+        let address = try PostgresAddress(cloud.address)
+        try CellDirectory.change("directory", takesNew: true, in: address)
+        try CellDirectory.change("east", takesNew: false, in: address)
+        // What a server knows of the directory counts for a second.
+        var number: UInt8 = 0
+        var places: [Set<CellNumber>] = []
+        await eventually {
+            places = []
+            for _ in 0..<4 {
+                number += 1
+                guard let (user, session) = try? await cloud.add("user-\(number)", number) else {
+                    continue
+                }
+                places.append([
+                    user.account.cell, CellNumber(thatGave: user.id.rawValue), session.cell,
+                ])
+            }
+            return !places.contains { $0.contains(CellNumber(rawValue: 1)) }
+        }
+        #expect(Set(places) == [[.directory], [CellNumber(rawValue: 2)]])
+        try await cloud.store.close()
+    }
+
     @Test("Sessions are listed, end and go in their cell, with what they asked the directory for")
     func ends() async throws {
         let cloud = try await Cloud()

@@ -202,7 +202,7 @@ private final class CountedCloud: Sendable {
                     at: address, for: .serving, as: node, losslessFailover: false,
                     bounds: StoreBounds(), readers: 8, time: .system, randomness: .system,
                     cell: cell)
-            }, bounds: StoreBounds(),
+            }, mending: true, bounds: StoreBounds(),
             // What is where is looked for each second, which is nobody's request.
             time: Time(now: time.now, clock: SteppedClock()))
         cloud = CloudServices(

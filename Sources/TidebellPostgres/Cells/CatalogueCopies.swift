@@ -30,7 +30,7 @@ enum CatalogueCopies {
     /// Gives cells what they lack of what the directory says: one that was added since servers ran last, that came back older, or
     /// of which a copy failed.
     ///
-    /// Nobody writes in the directory while something is copied. A cell's rows of accounts that were disabled are looked at, too.
+    /// Nobody writes in the directory while something is copied; whoever writes there for longer keeps the server from starting.
     static func mend(_ cells: [CellMap.Cell], of directory: PostgresAddress) throws {
         let connection = try PostgresConnection(directory)
         defer { connection.close() }
@@ -40,19 +40,35 @@ enum CatalogueCopies {
             let other = try PostgresConnection(PostgresAddress(address))
             defer { other.close() }
             try refuseOlderCode(on: other)
-            try disable(in: other, as: connection, numberedFrom: cell.number)
-            guard try state(on: other) != state(on: connection) else { continue }
-            connection.enqueue("BEGIN")
-            connection.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(ScopeLocks.store)])
-            other.enqueue("BEGIN")
-            for table in ofSchemas { try copy(table, from: connection, to: other) }
-            for (table, differing) in others {
-                try copy(table, differing: differing, from: connection, to: other)
+            func differs() throws -> Bool {
+                try state(on: other) != state(on: connection)
+                    || disabled(on: other, in: cell.number)
+                        != disabled(on: connection, in: cell.number)
             }
-            try other.commitOrThrow()
+            guard try differs() else { continue }
+            connection.enqueue("BEGIN")
+            connection.enqueue("SET LOCAL lock_timeout = '\(patience)s'")
+            connection.enqueue("SELECT pg_advisory_xact_lock($1)", [.int64(ScopeLocks.store)])
+            // A step that was under way may have made it the same.
+            if try differs() {
+                other.enqueue("BEGIN")
+                for table in ofSchemas { try copy(table, from: connection, to: other) }
+                for (table, differing) in others {
+                    try copy(table, differing: differing, from: connection, to: other)
+                }
+                other.enqueue(
+                    """
+                    UPDATE account SET disabled = 1 - disabled
+                    WHERE (disabled = 1) <> (id = ANY($1))
+                    """, [.int64Array(try disabled(on: connection, in: cell.number))])
+                try other.commitOrThrow()
+            }
             connection.rollback()
         }
     }
+
+    /// Seconds that a server which starts waits for those who write.
+    private static let patience = 20
 
     /// What is to be the same in all cells, in short.
     private static func state(on connection: PostgresConnection) throws -> [String] {
@@ -75,21 +91,17 @@ enum CatalogueCopies {
             [.int64(PostgresSchema.firstWithCells)])
     }
 
-    /// Disables the accounts of a cell that the directory says are.
-    private static func disable(
-        in other: PostgresConnection, as directory: PostgresConnection,
-        numberedFrom cell: CellNumber
-    ) throws {
+    /// The accounts of a cell that are disabled, as a database has it.
+    private static func disabled(
+        on connection: PostgresConnection, in cell: CellNumber
+    ) throws -> [Int64] {
         var disabled: [Int64] = []
         let end = CellNumber(rawValue: cell.rawValue + 1).start
-        try directory.rows(
-            "SELECT id FROM account WHERE disabled = 1 AND id > $1 AND id < $2",
+        try connection.rows(
+            "SELECT id FROM account WHERE disabled = 1 AND id > $1 AND id < $2 ORDER BY id",
             [.int64(cell.start), .int64(end)]
         ) { disabled.append($0.int(0)) }
-        guard !disabled.isEmpty else { return }
-        try other.execute(
-            "UPDATE account SET disabled = 1 WHERE disabled = 0 AND id = ANY($1)",
-            [.int64Array(disabled)])
+        return disabled
     }
 
     /// Replaces a container's schema in a cell by the directory's.

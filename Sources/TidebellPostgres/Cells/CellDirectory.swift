@@ -17,6 +17,8 @@ package enum CellDirectory {
         case tooMany
         case isNoDirectory(place: String)
         case unknown(String)
+        case isFirst(String)
+        case isNoCell(place: String, name: String)
         case onlyOneThatTakesNew(String)
 
         package var description: String {
@@ -27,14 +29,18 @@ package enum CellDirectory {
                 "the address of a cell is kept in the directory: leave the password out, and give it by a password "
                     + "file (PGPASSFILE) or a service file on each machine that serves"
             case .notEmpty(let place):
-                "the database at \(place) is not empty; give one without tables"
+                "the database at \(place) is not empty; give one without tables, and make one anew where adding it was interrupted"
             case .isServed(let place):
-                "a server is running on \(place); stop all servers of the cloud, add the cell, and start them again: "
+                "a server is running on \(place); stop all servers of the cloud, run this again, and start them: "
                     + "they look for the cells when they start"
             case .tooMany: "there are \(CellNumber.limit) cells, and there can be no more"
             case .isNoDirectory(let place):
                 "the database at \(place) is a cell itself; give the address that servers are started with"
             case .unknown(let name): "there is no cell named '\(name)'"
+            case .isFirst(let name):
+                "cell '\(name)' is where the address is that servers are started with: start them with another one"
+            case .isNoCell(let place, let name):
+                "the database at \(place) is not cell '\(name)' of this cloud"
             case .onlyOneThatTakesNew(let name):
                 "cell '\(name)' is the only one to which new accounts, users and containers come; have another one take them first"
             }
@@ -136,11 +142,7 @@ package enum CellDirectory {
         guard try number(on: connection) == .directory else {
             throw Refusal.isNoDirectory(place: directory.description)
         }
-        var isFree = false
-        try connection.rows(
-            "SELECT pg_try_advisory_xact_lock($1)", [.int64(PostgresSchema.servingLock)]
-        ) { isFree = $0.bool(0) }
-        guard isFree else { throw Refusal.isServed(place: directory.description) }
+        try refuseWhereServed(connection, at: directory)
         let known = try cells(on: connection)
         guard !known.contains(where: { $0.name == name }), name != firstName else {
             throw Refusal.nameTaken(name)
@@ -173,7 +175,7 @@ package enum CellDirectory {
         try connection.commitOrThrow()
     }
 
-    /// Says whether new accounts, users and containers come to a cell; servers look for it when they start.
+    /// Says whether new accounts, users and containers come to a cell; servers that run notice it within seconds.
     package static func change(
         _ name: String, takesNew: Bool, in directory: PostgresAddress
     ) throws {
@@ -184,9 +186,56 @@ package enum CellDirectory {
         guard takesNew || cells.contains(where: { $0.takesNew && $0.name != name }) else {
             throw Refusal.onlyOneThatTakesNew(name)
         }
-        try connection.execute(
+        connection.enqueue("BEGIN")
+        connection.enqueue(
             "UPDATE cell SET takes_new = $1 WHERE name = $2",
             [.int64(takesNew ? 1 : 0), .text(name)])
+        connection.enqueue("UPDATE tidebell_schema SET moves = moves + 1")
+        try connection.commitOrThrow()
+    }
+
+    /// Says where a cell is from now on, which has to be there.
+    ///
+    /// No server may run on the cloud meanwhile: it would go on writing in the other place.
+    package static func change(
+        _ name: String, address place: String, in directory: PostgresAddress
+    ) throws {
+        let address = try PostgresAddress(place)
+        guard !address.hasPassword else { throw Refusal.holdsPassword }
+        let connection = try PostgresConnection(directory)
+        defer { connection.close() }
+        guard let cell = try cells(on: connection).first(where: { $0.name == name }) else {
+            throw Refusal.unknown(name)
+        }
+        guard cell.number != .directory else { throw Refusal.isFirst(name) }
+        connection.enqueue("BEGIN")
+        try refuseWhereServed(connection, at: directory)
+        let other = try PostgresConnection(address)
+        defer { other.close() }
+        guard try PostgresSchema.isMade(on: other), try number(on: other) == cell.number,
+            try identity(on: other) == identity(on: connection)
+        else { throw Refusal.isNoCell(place: address.description, name: name) }
+        connection.enqueue(
+            "UPDATE cell SET address = $1 WHERE name = $2", [.text(place), .text(name)])
+        try connection.commitOrThrow()
+    }
+
+    /// Fails where a server runs on the cloud, and keeps others from starting until the transaction ends.
+    private static func refuseWhereServed(
+        _ connection: PostgresConnection, at directory: PostgresAddress
+    ) throws {
+        var isFree = false
+        try connection.rows(
+            "SELECT pg_try_advisory_xact_lock($1)", [.int64(PostgresSchema.servingLock)]
+        ) { isFree = $0.bool(0) }
+        guard isFree else { throw Refusal.isServed(place: directory.description) }
+    }
+
+    /// Which cloud a database is of.
+    private static func identity(on connection: PostgresConnection) throws -> Int64 {
+        var identity: Int64 = 0
+        try connection.rows("SELECT identity FROM store") { identity = $0.int(0) }
+        return identity
     }
 
     /// What was made before there were cells is in the first one.
@@ -210,9 +259,9 @@ package enum CellDirectory {
         defer { connection.close() }
         if try PostgresSchema.isMade(on: connection) {
             // What an attempt left that ended before the directory had the cell.
-            var found: Int64 = 0
-            try connection.rows("SELECT identity FROM store") { found = $0.int(0) }
-            guard try self.number(on: connection) == number, found == identity else {
+            guard try self.number(on: connection) == number,
+                try self.identity(on: connection) == identity
+            else {
                 throw Refusal.notEmpty(place: address.description)
             }
             return

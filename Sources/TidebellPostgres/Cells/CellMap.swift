@@ -55,6 +55,8 @@ final class CellMap: Sendable {
         /// Those of them who are in their new cell, which not everybody knows yet.
         var switchedUsers: Set<UserID> = []
         var heldDatabases: Set<DatabaseID> = []
+        /// The cells to which new accounts, users and containers come, in the order of their numbers.
+        var takingNew: [CellNumber] = []
 
         fileprivate func cell(_ kind: Kind, _ number: Int64) -> CellNumber {
             numbers[kind]?[number] ?? CellNumber(thatGave: number)
@@ -164,6 +166,9 @@ final class CellMap: Sendable {
             view.held.insert(subject)
             if let owner = subject.owner, row.bool(3) { view.switchedUsers.insert(owner) }
         }
+        try connection.rows("SELECT number FROM cell WHERE takes_new = 1 ORDER BY number") { row in
+            view.takingNew.append(CellNumber(rawValue: Int(row.int(0))))
+        }
         try connection.rows("SELECT database FROM held_database") { row in
             view.heldDatabases.insert(DatabaseID(rawValue: row.int(0)))
         }
@@ -229,16 +234,18 @@ final class CellMap: Sendable {
 
     /// The cell that a new user comes to: their account's, or, where that takes no new ones, one after the other.
     func cellForNewUser(of account: AccountID) -> CellNumber {
-        let own = account.cell
-        guard own != .directory, cells.contains(where: { $0.number == own && $0.takesNew }) else {
-            return nextCell()
-        }
-        return own
+        takingNew.contains(account.cell) ? account.cell : nextCell()
     }
 
     private func cellForNew(drawing number: Int) -> CellNumber {
-        let taking = cells.filter(\.takesNew)
-        return taking.isEmpty ? .directory : taking[number % taking.count].number
+        let taking = takingNew
+        return taking.isEmpty ? .directory : taking[number % taking.count]
+    }
+
+    /// Those that take new ones, of the cells that this process knows.
+    private var takingNew: [CellNumber] {
+        let known = Set(cells.map(\.number))
+        return state.withLock(\.view.takingNew).filter(known.contains)
     }
 
     /// A number of a container that is the same in every process.

@@ -113,6 +113,7 @@ struct CellSteps: StoreSteps {
             }
             // It begins anew, and the others must not have committed by then.
             if (own.scopes as? ScopeLocks)?.wantsStore == true { throw NeedsStore() }
+            try transaction.waitForItsOwn()
             try transaction.end(committing: true)
             return result
         } catch {

@@ -8,10 +8,12 @@ extension CellStore {
     /// Opens the store whose directory, or only database, is at an address: ``PostgresStore``, or one of several cells.
     ///
     /// Fails where a cell cannot be opened, and where the address is that of a cell that is not the first.
+    ///
+    /// - Parameter mending: Whether cells get what they lack of copies, as whoever serves does (``CatalogueCopies``).
     static func open(
         at address: PostgresAddress,
         _ opening: (PostgresAddress, CellNumber) throws(StoreOpenError) -> PostgresStore,
-        bounds: StoreBounds, time: Time
+        mending: Bool, bounds: StoreBounds, time: Time
     ) throws(StoreOpenError) -> any OpenedStore {
         let directory = try opening(address, .directory)
         do {
@@ -36,7 +38,7 @@ extension CellStore {
                     )
                 }
             }
-            try CatalogueCopies.mend(listed, of: address)
+            if mending { try CatalogueCopies.mend(listed, of: address) }
             return CellStore(
                 CellMap(listed, in: address, elapsed: time.elapsed), directory, stores,
                 bounds: bounds, time: time)

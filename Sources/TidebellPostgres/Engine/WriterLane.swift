@@ -204,13 +204,14 @@ final class WriterLane: @unchecked Sendable {
                     writes: running.done + others, needsStore: alone,
                     waitsForEach: running.waitsForEach)
             }
-            // Whoever was not in that transaction is not concerned.
-            let isUnsettled = error is UnsettledCommit
-            let affected = isUnsettled ? running.done : running.done + others
+            // Whoever was not in that transaction is not concerned, unless there was none.
+            let hasRun = !running.done.isEmpty && !(error is Unreachable)
+            let affected = hasRun ? running.done : running.done + others
             let meant = StoreUnavailable.meant(by: (error as? Unreachable)?.cause ?? error)
             common.troubles.note(meant)
             for write in affected { write.finish(meant) }
-            return Rerun(writes: isUnsettled ? others : [], isPostponed: true)
+            return Rerun(
+                writes: hasRun ? others : [], isPostponed: true, needsStore: again.needsStore)
         }
     }
 

@@ -56,6 +56,7 @@ package struct PostgresFactory: StoreFactory, CustomStringConvertible {
                 at: address, for: purpose, as: node, losslessFailover: losslessFailover,
                 bounds: bounds, readers: readers, time: time, randomness: randomness, cell: cell)
         }
-        return try CellStore.open(at: address, open, bounds: bounds, time: time)
+        return try CellStore.open(
+            at: address, open, mending: purpose == .serving, bounds: bounds, time: time)
     }
 }

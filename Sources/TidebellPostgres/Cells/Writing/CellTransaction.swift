@@ -57,6 +57,11 @@ final class CellTransaction: CellReading, StoreTransaction {
         hasItsLocks = true
     }
 
+    /// Waits for what was written in its own cell, where another one is to commit before it: what fails there fails now.
+    func waitForItsOwn() throws {
+        if !held.isEmpty { _ = try own.connection.first("SELECT 1") { $0.int(0) } }
+    }
+
     /// Ends what was read and written elsewhere.
     func end(committing: Bool) throws {
         readers.end(isWhole: committing)

@@ -18,8 +18,9 @@ final class HeldTransaction: @unchecked Sendable {
     private static let conflict = StoreUnavailable(
         .isLocked, detail: "a transaction of another cell met a conflict")
 
-    /// How long the directory waits for another cell: its writes wait meanwhile.
-    private static let patience = 60
+    /// Seconds for which the directory waits for another cell: a lane of it, or all its writes, wait meanwhile. What is noted each
+    /// minute waits for less.
+    private static func patience(for scope: StoreScope) -> Int { scope == .uses ? 5 : 60 }
 
     private var held: SQLTransaction?
     private var isCommitted = false
@@ -43,11 +44,12 @@ final class HeldTransaction: @unchecked Sendable {
             self.isOpen.signal()
             self.hasEnded.signal()
         }
-        guard isOpen.wait(timeout: .now() + .seconds(Self.patience)) == .success else {
+        let patience = Self.patience(for: scope)
+        guard isOpen.wait(timeout: .now() + .seconds(patience)) == .success else {
             // Undone as soon as it is open.
             mayEnd.signal()
             throw StoreUnavailable(
-                .isUnreachable, detail: "\(store.place): no answer in \(Self.patience) seconds")
+                .isUnreachable, detail: "\(store.place): no answer in \(patience) seconds")
         }
         guard held != nil else { throw failure ?? Self.conflict }
     }
