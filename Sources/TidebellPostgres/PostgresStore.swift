@@ -83,6 +83,12 @@ package final class PostgresStore: OpenedStore {
         }
     }
 
+    /// What a write of a scope is about.
+    func topic(of scope: StoreScope) -> WriteTopic { writes.topic(of: scope) }
+
+    /// Takes a write that is finished later, by its lane.
+    func submit(_ write: any WaitingWrite) { writes.submit(write) }
+
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {

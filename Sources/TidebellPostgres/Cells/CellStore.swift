@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Synchronization
 package import TidebellCore
 import TidebellPostgresClient
@@ -30,7 +29,7 @@ package final class CellStore: OpenedStore {
     private let storesByCell: [CellNumber: PostgresStore]
     private let directory: PostgresStore
     private let waiting: WriteQueue
-    private let queues: [DispatchQueue]
+    private let threads: [SerialThread]
     private let time: Time
     /// The place of the cell that is asked first for changes to be notified, and for what is to be delivered.
     private let outboxTurn = Atomic(0)
@@ -47,7 +46,7 @@ package final class CellStore: OpenedStore {
         self.directory = directory
         waiting = WriteQueue(
             bounds, lanes: Self.bodies, closedError: PostgresPool.Refusal.closed)
-        queues = (0..<Self.bodies).map { DispatchQueue(label: "tidebell.cells.body.\($0)") }
+        threads = (0..<Self.bodies).map { SerialThread("cells-\($0)") }
         self.time = time
         elapsed = time.elapsed
     }
@@ -75,7 +74,7 @@ package final class CellStore: OpenedStore {
                     waiting.submit(
                         PendingWrite(for: caller, durability: durability, body, continuation),
                         at: elapsed()
-                    ) { number in queues[number].async { self.drain(number) } }
+                    ) { number in threads[number].async { self.drain(number) } }
                 }
             } catch let moving as IsMoving {
                 // What was done of it changes nothing when it comes again. The server itself does something else
@@ -194,9 +193,9 @@ package final class CellStore: OpenedStore {
 
     package func close() async throws {
         waiting.close()
-        for queue in queues {
+        for thread in threads {
             await withCheckedContinuation { continuation in
-                queue.async { continuation.resume() }
+                thread.async { continuation.resume() }
             }
         }
         for store in stores.reversed() { try await store.close() }

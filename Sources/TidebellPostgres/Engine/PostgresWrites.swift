@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
+import TidebellScheduling
 import TidebellCore
 import TidebellPostgresClient
 import TidebellSQL
-import TidebellScheduling
 
 /// The writes of a store: those of several databases run at once, in lanes; those of one share a transaction
 /// (``WriteQueue``).
@@ -65,7 +64,7 @@ final class PostgresWrites: Sendable {
     func submit(_ write: any WaitingWrite) {
         waiting.submit(write, at: elapsed()) { number in
             let lane = lanes[number]
-            lane.queue.async { lane.drain() }
+            lane.thread.async { lane.drain() }
         }
     }
 
@@ -75,7 +74,7 @@ final class PostgresWrites: Sendable {
         // The first keeps other servers out, and does what others leave.
         for lane in lanes.reversed() {
             await withCheckedContinuation { continuation in
-                lane.queue.async {
+                lane.thread.async {
                     lane.close()
                     continuation.resume()
                 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
+import TidebellScheduling
 import TidebellCore
 import TidebellPostgresClient
 import TidebellSQL
@@ -32,7 +32,7 @@ private struct Unreachable: Error {
 /// last is waited for together with what the next one reads first, or with the commit: should it fail, which is rare, all of the
 /// transaction run once more, and each is waited for.
 final class WriterLane: @unchecked Sendable {
-    // Sendable: what can change is touched on the queue only.
+    // Sendable: what can change is touched on the thread only.
 
     /// How long a write waits for a lock of another lane or process where it is not the first of its transaction.
     private static let longestLaterWait = "20ms"
@@ -55,7 +55,7 @@ final class WriterLane: @unchecked Sendable {
         var elapsed: @Sendable () -> Duration
     }
 
-    let queue: DispatchQueue
+    let thread: SerialThread
     private let number: Int
     /// Does the writes of a lane that gets no connection; nil for the first itself.
     private let first: WriterLane?
@@ -76,11 +76,11 @@ final class WriterLane: @unchecked Sendable {
         self.first = first
         self.writer = writer
         self.connection = connection
-        queue = DispatchQueue(label: "tidebell.postgres.writer.\(number)")
+        thread = SerialThread("writer-\(number)")
         common = surroundings
     }
 
-    // MARK: - On the queue
+    // MARK: - On the thread
 
     /// Closes the connection, after the lane's last write.
     func close() {
@@ -335,7 +335,7 @@ final class WriterLane: @unchecked Sendable {
         guard let first else { return }
         let startsDrain = common.waiting.leave(
             number, with: writes, until: common.elapsed() + Self.pauseOfUnusable)
-        if startsDrain { first.queue.async { first.drain() } }
+        if startsDrain { first.thread.async { first.drain() } }
     }
 
     /// The connection, or another where it was lost. Where none is to be had, those that wait get the

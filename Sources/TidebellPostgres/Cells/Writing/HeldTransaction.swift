@@ -11,7 +11,7 @@ import TidebellSQL
 /// session, with that of the cell.
 ///
 /// `@unchecked Sendable`: the lane waits while the step's thread uses the transaction.
-final class HeldTransaction: @unchecked Sendable {
+final class HeldTransaction: WaitingWrite, @unchecked Sendable {
     /// Undoes the transaction.
     private struct Undone: Error {}
 
@@ -22,6 +22,13 @@ final class HeldTransaction: @unchecked Sendable {
     /// minute waits for less.
     private static func patience(for scope: StoreScope) -> Int { scope == .uses ? 5 : 60 }
 
+    private let scope: StoreScope
+    let topic: WriteTopic
+    let caller: AccountID? = nil
+    /// Nobody else waits for its end.
+    let runsAlone = true
+    let durability = Durability.immediate
+
     private var held: SQLTransaction?
     private var isCommitted = false
     private var failure: (any Error)?
@@ -29,21 +36,13 @@ final class HeldTransaction: @unchecked Sendable {
     private let mayEnd = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// Waits for a transaction, on a thread that is none of Swift's concurrency.
+    /// Waits for a transaction, on a thread that is none of Swift's concurrency: nor does the lane wait for one of those.
     ///
     /// - Parameter scope: What is locked in the other cell.
     init(in store: PostgresStore, of scope: StoreScope) throws {
-        Task {
-            do {
-                try await store.writeInSteps(
-                    for: nil, about: scope, alone: true, durability: .immediate
-                ) { try $0.write(scope, self.hold) }
-            } catch {
-                self.failure = error
-            }
-            self.isOpen.signal()
-            self.hasEnded.signal()
-        }
+        self.scope = scope
+        topic = store.topic(of: scope)
+        store.submit(self)
         let patience = Self.patience(for: scope)
         guard isOpen.wait(timeout: .now() + .seconds(patience)) == .success else {
             // Undone as soon as it is open.
@@ -54,14 +53,21 @@ final class HeldTransaction: @unchecked Sendable {
         guard held != nil else { throw failure ?? Self.conflict }
     }
 
-    /// Keeps a transaction open until it is ended.
-    private func hold(_ transaction: any StoreTransaction) throws {
-        // The step knows nothing of a lane that runs its transaction again.
-        guard held == nil else { throw Self.conflict }
-        held = PostgresStore.transaction(transaction)
+    func run(in steps: any StoreSteps) throws {
+        try steps.write(scope) { transaction in
+            // The step knows nothing of a lane that runs its transaction again.
+            guard held == nil else { throw Self.conflict }
+            held = PostgresStore.transaction(transaction)
+            isOpen.signal()
+            mayEnd.wait()
+            if !isCommitted { throw Undone() }
+        }
+    }
+
+    func finish(_ error: (any Error)?) {
+        failure = error
         isOpen.signal()
-        mayEnd.wait()
-        if !isCommitted { throw Undone() }
+        hasEnded.signal()
     }
 
     /// The transaction, until it is ended.
