@@ -10,78 +10,11 @@ import TidebellWire
 @testable import StoreConformance
 @testable import TidebellPostgres
 
-@Suite("Accounts, with their sessions, and copies of what containers are, in cells", .hangs)
+@Suite("Accounts, with their sessions, in cells", .hangs)
 struct CellSessionTests {
-    /// A cloud in three cells, of which the directory takes nothing new.
-    fileprivate struct Cloud {
-        let address: String
-        let store: any OpenedStore
-
-        init(as node: NodeName? = nil) async throws {
-            address = try PostgresEngine.addressOfNewDatabase()
-            try PostgresEngine.addCells(to: address)
-            store = try Self.open(address, as: node)
-        }
-
-        static func open(_ address: String, as node: NodeName? = nil) throws -> any OpenedStore {
-            try PostgresFactory(address, as: node).open(
-                in: FileManager.default.temporaryDirectory, for: .serving, bounds: StoreBounds(),
-                time: .system, randomness: .system)
-        }
-
-        /// Creates an account with a user and a session.
-        func add(_ name: String, _ hash: UInt8) async throws -> (StoredUser, SessionID) {
-            try await store.write(.account(nil)) { transaction throws in
-                let account = try transaction.createAccount(named: name, at: .noon)
-                try transaction.begin(hash, of: account)
-                let user = try transaction.makeUser(
-                    of: account, in: .notes, recordName: "_\(name)", at: .noon)
-                return (user, SessionID(beginningWith: .digest(hash), in: account.cell))
-            }
-        }
-
-        /// What a statement counts in each cell.
-        func counts(_ sql: String) throws -> [String: Int64] {
-            try rows(sql).mapValues { Int64($0) ?? -1 }
-        }
-
-        /// The only row of a statement's in each cell, as a text.
-        func rows(_ sql: String) throws -> [String: String] {
-            let directory = try PostgresConnection(PostgresAddress(address))
-            defer { directory.close() }
-            return try CellDirectory.cells(on: directory).reduce(into: [:]) { found, cell in
-                let connection = try PostgresConnection(PostgresAddress(cell.address ?? address))
-                defer { connection.close() }
-                try connection.rows("SELECT (\(sql))::text") { found[cell.name] = $0.string(0) }
-            }
-        }
-
-        /// Fails where a cell has other rows of a table than the directory, but for some columns.
-        func expectCopies(
-            of table: String, without columns: [String] = [],
-            sourceLocation: SourceLocation = #_sourceLocation
-        ) throws {
-            let names = columns.map { " - '\($0)'" }.joined()
-            let found = try rows(
-                """
-                SELECT count(*) || coalesce(json_agg(to_jsonb(t)\(names) ORDER BY to_jsonb(t)\(names)), '[]')::text
-                FROM \(table) AS t
-                """)
-            #expect(found.count == 3, sourceLocation: sourceLocation)
-            #expect(
-                Set(found.values).count == 1, "\(table): \(found)", sourceLocation: sourceLocation)
-            #expect(found["directory"] != "0[]", "\(table)", sourceLocation: sourceLocation)
-        }
-    }
-
-    /// The tables of which all columns are copied.
-    private static let copied = [
-        "schema_revision", "field_type", "private_field", "schema_trait", "api_token",
-    ]
-
     @Test("New accounts come to the cells in turn, and their users with them")
     func places() async throws {
-        let cloud = try await Cloud()
+        let cloud = try await CellCloud()
         let people = [
             try await cloud.add("anna", 1), try await cloud.add("ben", 2),
             try await cloud.add("carl", 3), try await cloud.add("dora", 4),
@@ -117,7 +50,7 @@ struct CellSessionTests {
         "A cell that takes new ones gets accounts with their users, the directory among them; another one none, also while servers run"
     )
     func takingNew() async throws {
-        let cloud = try await Cloud()
+        let cloud = try await CellCloud()
         let address = try PostgresAddress(cloud.address)
         try CellDirectory.change("directory", takesNew: true, in: address)
         try CellDirectory.change("east", takesNew: false, in: address)
@@ -143,7 +76,7 @@ struct CellSessionTests {
 
     @Test("Sessions are listed, end and go in their cell, with what they asked the directory for")
     func ends() async throws {
-        let cloud = try await Cloud()
+        let cloud = try await CellCloud()
         let (anna, first) = try await cloud.add("anna", 1)
         let (ben, other) = try await cloud.add("ben", 2)
         let account = anna.account
@@ -201,7 +134,7 @@ struct CellSessionTests {
         "Uses of tokens are noted in their cells, beside writes of the same accounts and without a cell that is away"
     )
     func uses() async throws {
-        let cloud = try await Cloud()
+        let cloud = try await CellCloud()
         _ = try await cloud.fill()
         let (anna, _) = try await cloud.add("anna", 1)
         let (ben, _) = try await cloud.add("ben", 2)
@@ -240,7 +173,7 @@ struct CellSessionTests {
 
     @Test("A session that ends in another cell waits for what it is writing there")
     func waits() async throws {
-        let cloud = try await Cloud()
+        let cloud = try await CellCloud()
         let (anna, session) = try await cloud.add("anna", 1)
         let key = DatabaseKey(container: .notes, scope: .private, owner: anna.id)
         let gate = BlockingGate()
@@ -269,8 +202,8 @@ struct CellSessionTests {
         "What a step of an account reads in its cell is of the moment at which the account is its own, on any node"
     )
     func locked() async throws {
-        let cloud = try await Cloud(as: NodeName("a"))
-        let other = try Cloud.open(cloud.address, as: NodeName("b"))
+        let cloud = try await CellCloud(as: NodeName("a"))
+        let other = try CellCloud.open(cloud.address, as: NodeName("b"))
         let (anna, session) = try await cloud.add("anna", 1)
         let gate = BlockingGate()
         async let ended: Void = cloud.store.write(.account(anna.account)) {
@@ -295,7 +228,7 @@ struct CellSessionTests {
 
     @Test("Who disables somebody is told how many sessions ended, though a step begins anew")
     func disabled() async throws {
-        let cloud = try await Cloud()
+        let cloud = try await CellCloud()
         let (anna, _) = try await cloud.add("anna", 1)
         try await cloud.store.write(.account(anna.account)) { try $0.begin(2, of: anna.account) }
         let count = try await cloud.store.write(.account(anna.account)) {
@@ -309,7 +242,7 @@ struct CellSessionTests {
         "A cell that lost the row of an account gets it with the next session, as disabled as it is"
     )
     func lostAccount() async throws {
-        let cloud = try await Cloud()
+        let cloud = try await CellCloud()
         let (anna, _) = try await cloud.add("anna", 1)
         let cell = try PostgresConnection(cloud.address(of: anna))
         defer { cell.close() }
@@ -328,35 +261,9 @@ struct CellSessionTests {
         try await cloud.store.close()
         // One that came back older.
         try cell.execute("UPDATE account SET disabled = 0")
-        let again = try Cloud.open(cloud.address)
+        let again = try CellCloud.open(cloud.address)
         #expect(try await again.read { try $0.webToken(hash: hash)?.isDisabled } == true)
         try await again.close()
-    }
-
-    @Test(
-        "A copy of a schema that was not made comes when the command is repeated, or with the next start"
-    )
-    func lostCopies() async throws {
-        let cloud = try await Cloud()
-        _ = try await cloud.fill()
-        func lose() throws {
-            for address in try cloud.addresses().dropFirst() {
-                let connection = try PostgresConnection(address)
-                defer { connection.close() }
-                try connection.execute("DELETE FROM schema_revision")
-                try connection.execute("DELETE FROM field_type")
-            }
-        }
-        try lose()
-        let schema = try await cloud.store.write(.catalogue(.notes)) {
-            try $0.schemaDefinition(of: .notes)
-        }
-        #expect(schema.types["Note"] != nil)
-        for table in Self.copied { try cloud.expectCopies(of: table) }
-        try lose()
-        try await cloud.store.close()
-        try await Cloud.open(cloud.address).close()
-        for table in Self.copied { try cloud.expectCopies(of: table) }
     }
 
     /// Whether somebody waits for a lock of a scope in a database.
@@ -375,7 +282,7 @@ struct CellSessionTests {
         "A user whom the cell of the account lacks is brought there by the next sign-in, and counts again"
     )
     func brought() async throws {
-        let cloud = try await Cloud()
+        let cloud = try await CellCloud()
         let (anna, _) = try await cloud.add("anna", 1)
         let cell = try PostgresConnection(cloud.address(of: anna))
         defer { cell.close() }
@@ -397,7 +304,7 @@ struct CellSessionTests {
 
     @Test("While a cell is away, nobody signs in there, and the accounts of the others go on")
     func away() async throws {
-        let cloud = try await Cloud()
+        let cloud = try await CellCloud()
         let (anna, _) = try await cloud.add("anna", 1)
         let (ben, session) = try await cloud.add("ben", 2)
         try PostgresEngine.drop(cell: cloud.name(of: anna), of: cloud.address)
@@ -413,139 +320,6 @@ struct CellSessionTests {
         try await cloud.store.close()
     }
 
-    @Test("Every cell has the schemas, API tokens and webhooks that the directory has")
-    func copies() async throws {
-        let cloud = try await Cloud()
-        let webhook = try await cloud.fill()
-        for table in Self.copied { try cloud.expectCopies(of: table) }
-        try cloud.expectCopies(of: "webhook", without: ["url", "secret"])
-        #expect(
-            try cloud.rows("SELECT string_agg(encode(url, 'escape'), ',') FROM webhook")
-                == ["directory": "https://example.org/hook", "east": "", "west": ""])
-        // By a step of another scope, and with less than before.
-        try await cloud.store.write(.everything) { transaction throws in
-            try transaction.replaceSchema(
-                with: SchemaDefinition(
-                    types: ["Note": StoredRecordType(fields: ["text": StoredField(.string)])]),
-                in: .notes)
-            try transaction.removeToken(hash: [7], .api)
-        }
-        for table in ["schema_revision", "field_type"] { try cloud.expectCopies(of: table) }
-        #expect(
-            try cloud.counts("SELECT count(*) FROM field_type")
-                == ["directory": 1, "east": 1, "west": 1])
-        #expect(
-            try cloud.counts("SELECT count(*) FROM api_token")
-                == ["directory": 1, "east": 1, "west": 1])
-        #expect(
-            try await cloud.store.write(.catalogue(.notes)) { try $0.removeWebhook(webhook) })
-        #expect(
-            try cloud.counts("SELECT count(*) FROM webhook")
-                == ["directory": 0, "east": 0, "west": 0])
-        try await cloud.store.close()
-    }
-
-    @Test(
-        "A cloud that was spread before cells had copies gets them, and is served by newer code only"
-    )
-    func older() async throws {
-        var cloud = try await Cloud()
-        _ = try await cloud.fill()
-        try await cloud.store.close()
-        for address in try cloud.addresses() {
-            let connection = try PostgresConnection(address)
-            for sql in [
-                "UPDATE tidebell_schema SET version = 5, oldest_code = CASE cell WHEN 0 THEN 5 ELSE 2 END"
-            ] { connection.enqueueOnce(sql) }
-            var number: Int64 = 0
-            try connection.rows("SELECT cell FROM tidebell_schema") { number = $0.int(0) }
-            if number > 0 {
-                for table in Self.copied + ["webhook"] {
-                    connection.enqueueOnce("DELETE FROM \(table)")
-                }
-            }
-            try connection.sync()
-            connection.close()
-        }
-        cloud = Cloud(address: cloud.address, store: try Cloud.open(cloud.address))
-        for table in Self.copied {
-            try cloud.expectCopies(of: table)
-        }
-        try cloud.expectCopies(of: "webhook", without: ["url", "secret"])
-        #expect(
-            try cloud.rows("SELECT version || ' ' || oldest_code FROM tidebell_schema")
-                == ["directory": "6 6", "east": "6 6", "west": "6 6"])
-        try await cloud.store.close()
-    }
-}
-
-extension CellSessionTests.Cloud {
-    fileprivate init(address: String, store: any OpenedStore) {
-        (self.address, self.store) = (address, store)
-    }
-
-    /// Where the cells are, the directory first.
-    fileprivate func addresses() throws -> [PostgresAddress] {
-        let directory = try PostgresConnection(PostgresAddress(address))
-        defer { directory.close() }
-        return try CellDirectory.cells(on: directory).map {
-            try PostgresAddress($0.address ?? address)
-        }
-    }
-
-    /// Where the cell of somebody's account is.
-    fileprivate func address(of user: StoredUser) throws -> PostgresAddress {
-        try addresses()[user.account.cell.rawValue]
-    }
-
-    /// The name of the cell of somebody's account.
-    fileprivate func name(of user: StoredUser) -> String {
-        ["directory", "east", "west"][user.account.cell.rawValue]
-    }
-
-    /// Makes a schema, two API tokens and a webhook.
-    fileprivate func fill() async throws -> WebhookID {
-        try await store.write(.catalogue(.notes)) {
-            try $0.addRecordTypes(
-                [
-                    "Note": StoredRecordType(fields: ["text": StoredField(.string)]),
-                    "List": StoredRecordType(
-                        fields: ["name": StoredField(.string), "at": StoredField(.timestamp)],
-                        grants: RecordGrants(["_world": .read])),
-                ], in: .notes)
-        }
-        let (anna, _) = try await add("owner of fields", 5)
-        try await store.write(.catalogue(.notes)) {
-            try $0.addRecordTypes(
-                ["Note": StoredRecordType(fields: ["own": StoredField(.string, fixedBy: anna.id)])],
-                in: .notes)
-        }
-        let (ben, _) = try await add("another", 6)
-        try await store.write(.catalogue(.notes)) {
-            try $0.addRecordTypes(
-                ["Note": StoredRecordType(fields: ["own": StoredField(.int64, fixedBy: ben.id)])],
-                in: .notes)
-        }
-        try await store.write(.store) { transaction throws in
-            for hash in [UInt8(7), 8] {
-                try transaction.putToken(
-                    StoredToken(hash: [hash], name: "app", container: .notes, createdAt: .noon),
-                    .api)
-            }
-        }
-        return try await store.write(.catalogue(.notes)) {
-            try $0.createWebhook(
-                for: .notes, url: "https://example.org/hook", secret: [1, 2], at: .noon
-            ).id
-        }
-    }
-}
-
-extension [UInt8] {
-    /// What stands for the hash of a token.
-    fileprivate static func digest(_ byte: UInt8) -> [UInt8] {
-        [UInt8](repeating: byte, count: 32)
-    }
 }
 
 extension AwaitedUpload {
@@ -556,19 +330,5 @@ extension AwaitedUpload {
                 database: .privateNotes(user.id), zoneName: "Notes", recordName: "n",
                 fieldName: "f"),
             byteLimit: 5, expiresAt: .noon.advanced(by: .seconds(60)))
-    }
-}
-
-extension SessionWriting {
-    /// Begins a session with a token of this hash.
-    fileprivate func begin(
-        _ hash: UInt8, of account: AccountID, with parent: SessionID? = nil
-    ) throws {
-        try putWebToken(
-            StoredWebToken(
-                account: account, expiresAt: .noon.advanced(by: .seconds(7200)),
-                session: SessionID(beginningWith: .digest(hash), in: account.cell), parent: parent,
-                createdAt: .noon.advanced(by: .seconds(Int(hash)))),
-            hash: .digest(hash))
     }
 }

@@ -8,7 +8,7 @@ import TidebellWire
 ///
 /// The directory's are what counts. API tokens and webhooks are written in all cells by one step, in the directory last: one that
 /// failed there may be in others, where nobody knows it. A schema, by which
-/// records are judged, is copied after the directory's was committed (``CellTransaction/copySchema(of:)``): a cell never has what
+/// records are judged, is copied after the directory's was committed (``CellTransaction/copySchema(of:to:)``): a cell never has what
 /// the directory has not, and where it lacks something, the save that needs it brings it again.
 enum CatalogueCopies {
     /// The tables of a container's schema; the first has its revision.

@@ -58,25 +58,25 @@ extension CellReading {
     /// Which of them last, each by the cell of its session, and those of no session by whether the user's
     /// account is disabled, which the directory says. Those of a cell that is away last: there, nobody can have signed out since.
     func lasting(among accesses: Set<PushAccess>, at now: Instant) throws -> Set<PushAccess> {
-        let byCell = Dictionary(grouping: accesses) { $0.session.map(cell(of:)) ?? .directory }
-        return try byCell.sorted { $0.key < $1.key }.reduce(into: []) { all, part in
-            let accesses = Set(part.value)
-            all.formUnion(
-                try ifReached { try reader(in: part.key).lasting(among: accesses, at: now) }
-                    ?? accesses)
+        try lasting(accesses, in: { $0.session.map(cell(of:)) ?? .directory }) {
+            try $0.lasting(among: $1, at: now)
         }
     }
 
     /// The same of sessions.
     func lastingSessions(_ sessions: Set<SessionID>, at now: Instant) throws -> Set<SessionID> {
-        let byCell = Dictionary(grouping: sessions, by: cell(of:))
-        return try byCell.sorted { $0.key < $1.key }.reduce(into: []) { all, part in
-            let sessions = Set(part.value)
-            all.formUnion(
-                try ifReached {
-                    try reader(in: part.key).lastingSessions(sessions, at: now)
-                } ?? sessions)
-        }
+        try lasting(sessions, in: cell(of:)) { try $0.lastingSessions($1, at: now) }
+    }
+
+    private func lasting<Key>(
+        _ keys: Set<Key>, in place: (Key) -> CellNumber,
+        _ read: (any SQLReading, Set<Key>) throws -> Set<Key>
+    ) throws -> Set<Key> {
+        try Dictionary(grouping: keys, by: place).sorted { $0.key < $1.key }
+            .reduce(into: []) { all, part in
+                let keys = Set(part.value)
+                all.formUnion(try ifReached { try read(reader(in: part.key), keys) } ?? keys)
+            }
     }
 
     // MARK: User

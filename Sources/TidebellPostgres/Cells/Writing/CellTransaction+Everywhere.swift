@@ -7,7 +7,7 @@ import TidebellWire
 extension CellTransaction {
     // MARK: Users
 
-    /// The number of a new user says in which cell their databases will be: that of their account's sessions.
+    /// The number of a new user says in which cell their databases will be: that of their account, where it takes new ones.
     func makeUser(
         of account: AccountID, in container: ContainerKey, recordName: String, at now: Instant
     ) throws -> StoredUser {

@@ -53,13 +53,17 @@ final class CellTransaction: CellReading, StoreTransaction {
     /// Waits for the locks of the step in its own cell.
     private func waitForLocks() throws {
         guard !hasItsLocks else { return }
-        _ = try own.connection.first("SELECT 1") { $0.int(0) }
+        try waitForWhatWasSent()
         hasItsLocks = true
+    }
+
+    private func waitForWhatWasSent() throws {
+        _ = try own.connection.first("SELECT 1") { $0.int(0) }
     }
 
     /// Waits for what was written in its own cell, where another one is to commit before it: what fails there fails now.
     func waitForItsOwn() throws {
-        if !held.isEmpty { _ = try own.connection.first("SELECT 1") { $0.int(0) } }
+        if !held.isEmpty { try waitForWhatWasSent() }
     }
 
     /// Ends what was read and written elsewhere.
