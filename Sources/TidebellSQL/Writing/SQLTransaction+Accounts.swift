@@ -27,7 +27,7 @@ extension SQLTransaction {
     }
 
     /// Makes the row by which the sessions of an account are good, whose name and password another database has.
-    package func putNamelessAccount(
+    package func putAccountCopy(
         _ account: AccountID, isDisabled: Bool, at now: Instant
     ) throws {
         hasQuietChange = true

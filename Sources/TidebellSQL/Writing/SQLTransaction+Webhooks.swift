@@ -22,7 +22,7 @@ extension SQLTransaction {
     }
 
     /// Makes a row for a webhook of which another database says where it leads: by it users wait in its queue here.
-    package func putPlacelessWebhook(_ webhook: StoredWebhook) throws {
+    package func putWebhookCopy(_ webhook: StoredWebhook) throws {
         hasQuietChange = true
         try connection.run(
             """

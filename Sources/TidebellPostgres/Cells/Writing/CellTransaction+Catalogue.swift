@@ -67,7 +67,7 @@ extension CellTransaction {
             try $0.createWebhook(for: container, url: url, secret: secret, at: now)
         }
         for cell in cells.numbers where cell != home {
-            try write(in: cell) { try $0.putPlacelessWebhook(made) }
+            try write(in: cell) { try $0.putWebhookCopy(made) }
         }
         return made
     }

@@ -15,7 +15,7 @@ extension CellTransaction {
                 named: name, at: now, numberedFrom: cell == .directory ? nil : cell.start)
         }
         if cell != .directory {
-            try write(in: cell) { try $0.putNamelessAccount(account, isDisabled: false, at: now) }
+            try write(in: cell) { try $0.putAccountCopy(account, isDisabled: false, at: now) }
         }
         return account
     }
@@ -34,7 +34,7 @@ extension CellTransaction {
         let isDisabled = cell == .directory ? nil : try directory.isDisabled(token.account)
         try write(in: cell) {
             if let isDisabled {
-                try $0.putNamelessAccount(
+                try $0.putAccountCopy(
                     token.account, isDisabled: isDisabled, at: token.createdAt)
             }
             try $0.putWebToken(token, hash: hash)
